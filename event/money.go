@@ -1,0 +1,71 @@
+package event
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// PicoUSD is money in picodollars: a millionth of a millionth of a dollar. As JSON it is a decimal number
+// of dollars with at most 12 places.
+type PicoUSD int64
+
+// Dollar is one dollar.
+const Dollar PicoUSD = 1_000_000_000_000
+
+// String is the exact amount in dollars.
+func (p PicoUSD) String() string {
+	sign, n := "", uint64(p)
+	if p < 0 {
+		sign, n = "-", -n
+	}
+	frac := strings.TrimRight(fmt.Sprintf("%012d", n%uint64(Dollar)), "0")
+	if frac == "" {
+		return sign + strconv.FormatUint(n/uint64(Dollar), 10)
+	}
+	return sign + strconv.FormatUint(n/uint64(Dollar), 10) + "." + frac
+}
+
+// MarshalJSON writes the amount in dollars.
+func (p PicoUSD) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalJSON reads an amount in dollars exactly.
+func (p *PicoUSD) UnmarshalJSON(data []byte) error {
+	r, ok := new(big.Rat).SetString(string(data))
+	if !ok {
+		return fmt.Errorf("money %q: not a number", data)
+	}
+	r.Mul(r, new(big.Rat).SetInt64(int64(Dollar)))
+	if !r.IsInt() || !r.Num().IsInt64() {
+		return fmt.Errorf("money %q: more than 12 places or too large", data)
+	}
+	*p = PicoUSD(r.Num().Int64())
+	return nil
+}
+
+// Price says how sure an amount is.
+type Price string
+
+// The price states. An amount whose price is unknown is nil, never 0.
+const (
+	Known   Price = "known"
+	Free    Price = "free"
+	Unknown Price = "unknown"
+)
+
+// Usage counts billed tokens as reports show them. Input holds cached and cache-write tokens; Output holds
+// reasoning tokens.
+type Usage struct {
+	Requests   int64 `json:"requests"`
+	Input      int64 `json:"input_tokens"`
+	Cached     int64 `json:"cached_input_tokens"`
+	CacheWrite int64 `json:"cache_write_tokens"`
+	Output     int64 `json:"output_tokens"`
+	Reasoning  int64 `json:"reasoning_tokens"`
+}
+
+// Add is the sum of both.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Requests + v.Requests, u.Input + v.Input, u.Cached + v.Cached, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning}
+}

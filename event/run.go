@@ -1,0 +1,166 @@
+package event
+
+import "time"
+
+// RunStarted opens a log.
+type RunStarted struct {
+	Goal     string            `json:"goal"`
+	Base     string            `json:"base"`
+	Branch   string            `json:"branch"`
+	Version  string            `json:"version"`
+	Mode     string            `json:"mode"`
+	Sandbox  Sandbox           `json:"sandbox"`
+	Caps     Caps              `json:"caps"`
+	Gates    []string          `json:"gates"`
+	Cards    []Card            `json:"cards"`
+	Settings string            `json:"settings_sha256"`
+	Headless bool              `json:"headless"`
+	Labels   map[string]string `json:"labels"`
+}
+
+// RunResumed is RunStarted for a run that goes on.
+type RunResumed RunStarted
+
+// Sandbox is what confines the processes of a run.
+type Sandbox struct {
+	Level     string `json:"level"`
+	Mechanism string `json:"mechanism"`
+}
+
+// Caps bound a run, a task or an ant; a nil field does not. Wall is in milliseconds.
+type Caps struct {
+	USD    *PicoUSD `json:"usd,omitempty"`
+	Tokens *int64   `json:"tokens,omitempty"`
+	Turns  *int64   `json:"turns,omitempty"`
+	Calls  *int64   `json:"calls,omitempty"`
+	WallMs *int64   `json:"wall_ms,omitempty"`
+}
+
+// Card names a card as a run uses it. SHA256 names a blob that holds its text.
+type Card struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+	SHA256 string `json:"sha256"`
+	Model  string `json:"model"`
+}
+
+// RunPaused is a run that waits for a person.
+type RunPaused struct {
+	Why  string   `json:"why"`
+	Asks []string `json:"asks"`
+}
+
+// Estimate is what a plan may cost.
+type Estimate struct {
+	Low      PicoUSD `json:"low"`
+	Expected PicoUSD `json:"expected"`
+	High     PicoUSD `json:"high"`
+	Basis    string  `json:"basis"`
+}
+
+// PlanTask is a task as the log keeps it.
+type PlanTask struct {
+	ID     string   `json:"id"`
+	Title  string   `json:"title"`
+	Prompt string   `json:"prompt"`
+	Card   string   `json:"card"`
+	Needs  []string `json:"needs"`
+	Files  []string `json:"files"`
+	Locks  []string `json:"locks"`
+	Gates  []string `json:"gates"`
+	Caps   Caps     `json:"caps"`
+	Review bool     `json:"review"`
+}
+
+// PlanMade is the graph of tasks.
+type PlanMade struct {
+	Tasks    []PlanTask `json:"tasks"`
+	Estimate *Estimate  `json:"estimate"`
+	Edited   bool       `json:"edited"`
+}
+
+// PlanChanged replaces the graph.
+type PlanChanged PlanMade
+
+// RunFinished ends a process's share of a run; the last one counts.
+type RunFinished struct {
+	Status    string            `json:"status"` // landed, partial, failed, capped, waiting, stopped
+	Branch    string            `json:"branch"`
+	Base      string            `json:"base"`
+	Commit    string            `json:"commit"`
+	Tasks     []TaskReport      `json:"tasks"`
+	Usage     Usage             `json:"usage"`
+	USD       *PicoUSD          `json:"usd"`
+	Price     Price             `json:"price"`
+	WallMs    int64             `json:"wall_ms"`
+	Exit      int               `json:"exit"`
+	Reason    string            `json:"reason"`
+	Kept      []Kept            `json:"kept"`
+	Denied    []Denied          `json:"denied"`
+	AsksOpen  []string          `json:"asks_open"`
+	Resumable bool              `json:"resumable"`
+	Labels    map[string]string `json:"labels"`
+}
+
+// TaskReport is a task at the end of a run.
+type TaskReport struct {
+	ID       string   `json:"id"`
+	Title    string   `json:"title"`
+	Card     string   `json:"card"`
+	Ants     []string `json:"ants"`
+	Status   string   `json:"status"`
+	Commit   string   `json:"commit"`
+	Attempts int      `json:"attempts"`
+	Reason   string   `json:"reason"`
+	Files    []string `json:"files"`
+	Receipt  Receipt  `json:"receipt"`
+	Usage    Usage    `json:"usage"`
+	USD      *PicoUSD `json:"usd"`
+	Price    Price    `json:"price"`
+	Verified bool     `json:"verified"`
+}
+
+// Receipt is the evidence for a landing.
+type Receipt struct {
+	Gates []GateReceipt `json:"gates"`
+}
+
+// GateReceipt is one gate as it ran on a tree.
+type GateReceipt struct {
+	Command string `json:"command"`
+	Exit    int    `json:"exit"`
+	Ms      int64  `json:"ms"`
+	Output  string `json:"output_sha256"`
+	Tree    string `json:"tree"`
+	Reused  bool   `json:"reused,omitempty"`
+	Flaky   bool   `json:"flaky,omitempty"`
+	Red     bool   `json:"red_on_base,omitempty"`
+}
+
+// Kept is work that did not land and where it is.
+type Kept struct {
+	Task string `json:"task"`
+	Ref  string `json:"ref"`
+}
+
+// Denied is a call that was refused.
+type Denied struct {
+	Ant  string `json:"ant"`
+	Tool string `json:"tool"`
+	Rule string `json:"rule"`
+}
+
+// Throttled says that the swarm waits or shrinks.
+type Throttled struct {
+	Why      string    `json:"why"`
+	Until    time.Time `json:"until"`
+	AntsFrom int       `json:"ants_from"`
+	AntsTo   int       `json:"ants_to"`
+}
+
+// Warned is shown once to a person.
+type Warned struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+	Next string `json:"next"`
+}

@@ -1,0 +1,93 @@
+// Package model is a conversation with a language model, in a neutral form: requests, replies, usage,
+// errors, the catalogue of windows and prices, and the governor that all ants of a provider share.
+// Its adapters are model/openai and model/scripted.
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"colony/tools"
+)
+
+// Role is who said a message.
+type Role string
+
+// The roles.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Tool      Role = "tool"
+)
+
+// Message is one entry of a conversation.
+type Message struct {
+	Role    Role            `json:"role"`
+	Text    string          `json:"text,omitempty"`
+	Calls   []tools.Call    `json:"calls,omitempty"`    // of an assistant
+	CallID  string          `json:"call_id,omitempty"`  // of a tool: the call it answers
+	IsError bool            `json:"is_error,omitempty"` // of a tool: the result carries a fault
+	Images  []tools.BlobRef `json:"images,omitempty"`
+	Opaque  json.RawMessage `json:"opaque,omitempty"` // what a provider wants carried back, untouched
+}
+
+// Request is one request of a conversation. Messages[0] is the system prompt.
+type Request struct {
+	ID          string // the same over all attempts
+	Attempt     int    // from 1; set by the governor
+	Model       string // as the provider names it
+	Messages    []Message
+	Tools       []tools.Spec // wire order
+	OutputLimit int          // tokens; sent as it stands
+	Effort      string
+	CacheKey    string // the card: ants of one card share their prefix
+}
+
+// Usage keeps the kinds of tokens apart. Fresh, Cached and CacheWrite are disjoint and are all input;
+// Reasoning is part of Output.
+type Usage struct {
+	Fresh, Cached, CacheWrite, Output, Reasoning int64
+}
+
+// Input is all input tokens.
+func (u Usage) Input() int64 { return u.Fresh + u.Cached + u.CacheWrite }
+
+// Total is all tokens.
+func (u Usage) Total() int64 { return u.Input() + u.Output }
+
+// Add is the sum of both.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Fresh + v.Fresh, u.Cached + v.Cached, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning}
+}
+
+// Finish is why a reply ended.
+type Finish string
+
+// The finishes.
+const (
+	FinishStop    Finish = "stop"
+	FinishCalls   Finish = "calls"
+	FinishLength  Finish = "length"
+	FinishRefusal Finish = "refusal"
+)
+
+// Reply is what the model said.
+type Reply struct {
+	Message   Message
+	Finish    Finish
+	Usage     Usage
+	Estimated bool // the provider sent no usage: Usage is a guess
+	FirstByte time.Duration
+	Elapsed   time.Duration
+}
+
+// Delta is a piece of a reply as it streams. It is shown, never recorded.
+type Delta struct{ Text string }
+
+// Provider completes conversations. It is safe for concurrent use. A failure is an *Error or a *CapError,
+// or the context's own error. A cut stream returns what arrived, with an *Error of kind Transport.
+type Provider interface {
+	Complete(ctx context.Context, req Request, show func(Delta)) (Reply, error)
+}

@@ -1,0 +1,61 @@
+package tools
+
+import (
+	"context"
+	"io"
+	"net"
+	"time"
+)
+
+// Env is what an ant's calls share. One per ant, built by hatch, safe for concurrent use.
+type Env struct {
+	Root     string        // the ant's worktree, absolute and resolved
+	Ant      string        // id of the ant
+	Cwd      func() string // where a call starts: absolute, inside Root
+	Tools    *Registry     // this ant's own view
+	Files    *FileState
+	Jobs     *Jobs
+	Locks    *PathLocks
+	Blobs    BlobStore
+	Ask      func(context.Context, Question) (Answer, error) // the one door to a person
+	Exec     func(context.Context, Process) (Exit, error)    // sandboxed
+	Dial     func(context.Context, string, string) (net.Conn, error)
+	Now      func() time.Time
+	Progress func(string)
+}
+
+// BlobStore keeps bytes by content beside the log. It is safe for concurrent use.
+type BlobStore interface {
+	Put(media string, data []byte) (BlobRef, error)
+	Get(sha256 string) ([]byte, error)
+	// Path is where an ant can read the blob, as a path for its tools.
+	Path(ref BlobRef) string
+}
+
+// Question is put to a person. Kind is permission or question.
+type Question struct {
+	Kind, Text, Call, Digest string
+	Choices                  []string
+}
+
+// Answer is what came back. Headless means that nobody could answer; Text then says so.
+type Answer struct {
+	Text     string
+	Allow    bool
+	Headless bool
+}
+
+// Process is a command to run in the ant's sandbox. Stdin is empty.
+type Process struct {
+	Argv           []string
+	Dir            string   // absolute
+	Env            []string // added to what the sandbox provides
+	Stdout, Stderr io.Writer
+}
+
+// Exit is how a process ended. A process that was killed has a Signal and the code 128 + signal.
+type Exit struct {
+	Code     int
+	Signal   string
+	Duration time.Duration
+}
