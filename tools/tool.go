@@ -8,12 +8,6 @@ import (
 	"encoding/json"
 )
 
-// Call is one request of a model to use a tool.
-type Call struct {
-	ID, Name string
-	Args     json.RawMessage
-}
-
 // Spec is what is advertised of a tool.
 type Spec struct {
 	Name          string
