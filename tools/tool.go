@@ -6,6 +6,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"strings"
 )
 
 // Spec is what is advertised of a tool.
@@ -19,7 +20,10 @@ type Spec struct {
 }
 
 // Line is the first line of the description, for lists.
-func (s Spec) Line() string { return firstLine(s.Description) }
+func (s Spec) Line() string {
+	line, _, _ := strings.Cut(s.Description, "\n")
+	return line
+}
 
 // Command is one command of a shell line, taken apart by guard/shell.
 type Command struct {
