@@ -1,6 +1,10 @@
 package plan
 
-import "time"
+import (
+	"path/filepath"
+	"strings"
+	"time"
+)
 
 // Gate is a command that must pass. Dir is relative to the repository and stays inside it; a Timeout of 0 is
 // the setting's. In YAML and JSON a gate may be the bare command.
@@ -9,7 +13,7 @@ type Gate struct {
 	Name    string        `yaml:"name" json:"name,omitempty"`
 	Dir     string        `yaml:"dir" json:"dir,omitempty"`
 	When    []string      `yaml:"when" strict:"later" json:"when,omitempty"`
-	Timeout time.Duration `yaml:"timeout" json:"timeout,omitempty"`
+	Timeout time.Duration `yaml:"timeout" strict:"positive" json:"timeout,omitempty"`
 	Env     []string      `yaml:"env" strict:"later" json:"env,omitempty"`
 	Net     string        `yaml:"net" strict:"later" json:"net,omitempty"`
 	Retry   int           `yaml:"retry" strict:"later" json:"retry,omitempty"`
@@ -27,4 +31,17 @@ func (g Gate) Title() string {
 func (g *Gate) UnmarshalText(text []byte) error {
 	*g = Gate{Run: string(text)}
 	return nil
+}
+
+// Check names what is wrong with a gate that was read.
+func (g *Gate) Check(fault func(path, text string)) {
+	if strings.TrimSpace(g.Run) == "" {
+		fault("", "a gate needs a command: write run")
+	}
+	if g.Dir != "" && !filepath.IsLocal(g.Dir) {
+		fault("dir", "dir must be inside the repository and relative to it")
+	}
+	if strings.Contains(g.Name, "\n") {
+		fault("name", "name must be one line")
+	}
 }

@@ -1,17 +1,21 @@
 // Package plan is a goal taken apart: tasks and what they need, the YAML of both, and the check of the whole.
 package plan
 
-import "time"
+import (
+	"time"
+
+	"colony/strict"
+)
 
 // Plan is the graph of a run's tasks.
 type Plan struct {
 	Goal  string
 	Why   string
 	Tasks []Task
-	where places
+	doc   *strict.Doc // where it was read from; nil for a plan made in code
 }
 
-// Task is one unit of work. An empty Card is the run's default card.
+// Task is one unit of work. ID becomes part of the names of refs and paths. An empty Card is the run's default card.
 type Task struct {
 	ID, Title, Prompt, Card string
 	Files, Needs, Locks     []string
@@ -25,6 +29,3 @@ type Caps struct {
 	PicoUSD, Tokens, Turns, Calls *int64
 	Wall                          *time.Duration
 }
-
-// places is replaced when Parse is built.
-type places struct{}
