@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -27,9 +28,10 @@ func Decode(file string, data []byte, into any) Faults {
 }
 
 // Decode decodes the whole document. Struct fields take the keys of their yaml tags; a field without one is
-// no key. The tag strict:"later" marks a key that is known and refused as not built yet. Texts, numbers,
-// booleans, amounts and time spans are never turned into one another. A pointer to a number, an amount or a
-// time span also takes the word none, which leaves it nil. A type with UnmarshalText takes any scalar.
+// no key. The tag strict:"later" marks a key that is known and refused as not built yet, "required" one that
+// must be there and not be empty, "positive" one whose number is more than 0. Texts, numbers, booleans,
+// amounts and time spans are never turned into one another. A pointer to a number, an amount or a time span
+// also takes the word none, which leaves it nil. A type with UnmarshalText takes any scalar.
 func (d *Doc) Decode(into any) Faults { return d.DecodeAt("", into) }
 
 // DecodeAt is Decode for the value at the path. A path that is not in the document changes nothing.
@@ -106,7 +108,7 @@ func (w *walk) mapping(path string, n *ast.MappingNode, into reflect.Value) {
 }
 
 func (w *walk) fields(path string, n *ast.MappingNode, into reflect.Value) {
-	fields, later, names := fieldsOf(into.Type())
+	fields, names := fieldsOf(into.Type())
 	seen := map[string]bool{}
 	for _, entry := range n.Values {
 		name, ok := keyName(entry.Key)
@@ -114,29 +116,54 @@ func (w *walk) fields(path string, n *ast.MappingNode, into reflect.Value) {
 			continue
 		}
 		seen[name] = true
-		index, known := fields[name]
+		field, known := fields[name]
 		switch {
 		case !known:
 			w.faults = append(w.faults, w.doc.node(entry.Key, fmt.Sprintf("unknown key %q%s", clip(name), meant(name, names))))
-		case later[name]:
+		case field.rule == "later":
 			w.faults = append(w.faults, w.doc.node(entry.Key, name+" is not built yet: delete this key"))
 		default:
-			w.value(join(path, name), entry.Value, into.Field(index))
+			before := len(w.faults)
+			w.value(join(path, name), entry.Value, into.Field(field.index))
+			if text := field.broken(into.Field(field.index)); text != "" && len(w.faults) == before {
+				w.fault(join(path, name), name+" "+text)
+			}
+		}
+	}
+	for _, name := range names {
+		if fields[name].rule == "required" && !seen[name] {
+			w.fault(path, name+" is missing")
 		}
 	}
 }
 
-func fieldsOf(t reflect.Type) (fields map[string]int, later map[string]bool, names []string) {
-	fields, later = map[string]int{}, map[string]bool{}
+type field struct {
+	index int
+	rule  string
+}
+
+func fieldsOf(t reflect.Type) (fields map[string]field, names []string) {
+	fields = map[string]field{}
 	for i := range t.NumField() {
-		name := t.Field(i).Tag.Get("yaml")
-		if name == "" || name == "-" {
-			continue
+		if name := t.Field(i).Tag.Get("yaml"); name != "" && name != "-" {
+			fields[name] = field{i, t.Field(i).Tag.Get("strict")}
+			names = append(names, name)
 		}
-		fields[name], later[name] = i, t.Field(i).Tag.Get("strict") == "later"
-		names = append(names, name)
 	}
-	return fields, later, names
+	return fields, names
+}
+
+// broken says how the value breaks its field's rule, or nothing.
+func (f field) broken(v reflect.Value) string {
+	v = reflect.Indirect(v)
+	switch {
+	case f.rule == "positive" && v.IsValid() && v.CanInt() && v.Int() <= 0:
+		return "must be more than 0"
+	case f.rule == "required" && v.Kind() == reflect.String && strings.TrimSpace(v.String()) == "",
+		f.rule == "required" && v.Kind() == reflect.Slice && v.Len() == 0:
+		return "is empty"
+	}
+	return ""
 }
 
 func (w *walk) sequence(path string, n *ast.SequenceNode, into reflect.Value) {
@@ -194,6 +221,10 @@ func scalar(text, kind string, into reflect.Value) error {
 		}
 		into = deref(into)
 		t = into.Type()
+	}
+	if i := strings.IndexFunc(text, control); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(text[i:])
+		return fmt.Errorf("the character %U is not allowed here", r)
 	}
 	if u, ok := into.Addr().Interface().(encoding.TextUnmarshaler); ok && kind != noScalar {
 		return u.UnmarshalText([]byte(text))

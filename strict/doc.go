@@ -62,12 +62,23 @@ func Parse(file string, data []byte) (*Doc, Faults) {
 func (d *Doc) text() Faults {
 	for i, line := range d.lines {
 		for col, r := range []rune(line) {
-			if r == utf8.RuneError || r < ' ' && r != '\t' || r == 0x7f || r == 0x2028 || r == 0x2029 || r == 0x85 || r == 0xfeff {
+			if control(r) {
 				return Faults{d.at(i+1, col+1, fmt.Sprintf("the character %U is not allowed here", r))}
 			}
 		}
 	}
 	return nil
+}
+
+// control says that a character is not text: it steers a terminal, ends a line unseen, or is no character.
+func control(r rune) bool {
+	switch r {
+	case '\t', '\n':
+		return false
+	case utf8.RuneError, 0x7f, 0x2028, 0x2029, 0xfeff:
+		return true
+	}
+	return r < ' ' || r >= 0x80 && r < 0xa0
 }
 
 // tokens finds what is never read, and nesting that is too deep for any file a person wrote.
