@@ -8,7 +8,7 @@ import (
 	"colony/strict"
 )
 
-// Card is a role. An ant sees the Prompt and may use the Tools, which are a wall.
+// Card is a role. An ant is told the Prompt and may use the Tools, which are a wall: none listed, none used.
 type Card struct {
 	Name, Description, Model, Effort, Prompt string
 	Tools                                    []string
@@ -16,7 +16,7 @@ type Card struct {
 	Caps                                     Caps
 	Gates                                    []string
 	Parallel                                 int    // ants of this card at once; 0 is no bound
-	Source                                   string // the file, or "built-in"
+	Source                                   string // the file, or BuiltinSource
 	SHA256                                   string // of Text
 	Text                                     string // the YAML as it was read
 	doc                                      *strict.Doc
@@ -35,15 +35,3 @@ type Caps struct {
 	Wall                          *time.Duration
 	Output                        int
 }
-
-// Parse reads one card; all faults come at once. Source is the file it came from.
-func Parse(source string, data []byte) (Card, strict.Faults) {
-	return Card{}, strict.Faults{{File: source, Text: "cards are not built yet"}}
-}
-
-// Builtin is the cards that come with colony.
-func Builtin() []Card { return nil }
-
-// Lint checks the card against the names of all tools there are: each entry of tools that is none, with the
-// nearest, and a card that does not list done.
-func Lint(c Card, tools []string) strict.Faults { return nil }
