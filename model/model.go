@@ -33,6 +33,9 @@ type Message struct {
 	Opaque  json.RawMessage `json:"opaque,omitempty"` // what a provider wants carried back, untouched
 }
 
+// EstimateTokens guesses how many tokens a number of bytes is: four bytes a token, rounded up.
+func EstimateTokens(bytes int) int64 { return int64(bytes+3) / 4 }
+
 // Request is one request of a conversation. Messages[0] is the system prompt.
 type Request struct {
 	ID          string // the same over all attempts
@@ -81,6 +84,7 @@ type Reply struct {
 	Estimated bool // the provider sent no usage: Usage is a guess
 	FirstByte time.Duration
 	Elapsed   time.Duration
+	Limits    Limits // what the provider said about its rate limits
 }
 
 // Delta is a piece of a reply as it streams. It is shown, never recorded.
