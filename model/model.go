@@ -48,6 +48,21 @@ type Request struct {
 	CacheKey    string // the card: ants of one card share their prefix
 }
 
+// Bytes is the length of all that the model reads: messages, calls and tools.
+func (r Request) Bytes() int {
+	sum := 0
+	for _, m := range r.Messages {
+		sum += len(m.Text)
+		for _, c := range m.Calls {
+			sum += len(c.Name) + len(c.Args)
+		}
+	}
+	for _, t := range r.Tools {
+		sum += len(t.Name) + len(t.Description) + len(t.Params)
+	}
+	return sum
+}
+
 // Usage keeps the kinds of tokens apart. Fresh, Cached and CacheWrite are disjoint and are all input;
 // Reasoning is part of Output.
 type Usage struct {

@@ -17,7 +17,9 @@ type Parts struct {
 type Scenario struct{ Name string }
 
 // Parse reads a scenario.
-func Parse(file string, data []byte) (Scenario, error) { return Scenario{}, errors.New("not built yet") }
+func Parse(file string, data []byte) (Scenario, error) {
+	return Scenario{}, errors.New("not built yet")
+}
 
 // Server serves scenarios on loopback.
 type Server struct {
