@@ -31,6 +31,7 @@ func (s Spec) Line() string { return firstLine(s.Description) }
 type Command struct {
 	Text string   // as written, wrappers peeled
 	Argv []string // literal words; nil where a word is not literal
+	Also []string // the same command read otherwise (with wrappers, by base name): deny and ask rules see these too
 }
 
 // Opinion is a tool's own word on a call. A pre-approval never passes the floor, a deny or an ask rule.
