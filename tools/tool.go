@@ -29,6 +29,7 @@ func (s Spec) Line() string {
 type Command struct {
 	Text string   // as written, wrappers peeled
 	Argv []string // literal words; nil where a word is not literal
+	Also []string // the same command read otherwise (with wrappers, by base name): deny and ask rules see these too
 }
 
 // Opinion is a tool's own word on a call. A pre-approval never passes the floor, a deny or an ask rule.
