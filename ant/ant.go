@@ -133,7 +133,7 @@ func (a *Ant) ask(ctx context.Context) (model.Message, *Ending) {
 		CacheKey:    a.CacheKey,
 	}, a.Show)
 	if err != nil {
-		ending := endingOf(ctx, err)
+		ending := EndingOf(ctx, err)
 		return model.Message{}, &ending
 	}
 	a.asked = 0
@@ -143,7 +143,7 @@ func (a *Ant) ask(ctx context.Context) (model.Message, *Ending) {
 
 func (a *Ant) batch(ctx context.Context, calls []tools.Call) (*Ending, error) {
 	if err := a.Calls(len(calls)); err != nil {
-		ending := endingOf(ctx, err)
+		ending := EndingOf(ctx, err)
 		return &ending, a.interrupt(ctx, "not run: "+err.Error())
 	}
 	results, err := scheduler.Run(ctx, a.Env, calls, a.Width, a.handler)
@@ -158,7 +158,7 @@ func (a *Ant) batch(ctx context.Context, calls []tools.Call) (*Ending, error) {
 		}
 	}
 	if ctx.Err() != nil {
-		ending := endingOf(ctx, ctx.Err())
+		ending := EndingOf(ctx, ctx.Err())
 		return &ending, nil
 	}
 	return nil, nil

@@ -100,6 +100,13 @@ func (m *Memory) Turns() int {
 	return m.turns
 }
 
+// Move puts the ant into another worktree: it stands at its root and has read nothing there.
+func (m *Memory) Move(root string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cwd, m.seen = root, nil
+}
+
 func (m *Memory) told(t event.AntTold) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
