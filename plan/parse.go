@@ -138,8 +138,10 @@ func (c *check) ids() {
 // needs finds needs that are no task, and needs that are there twice.
 func (c *check) needs() {
 	ids := make([]string, 0, len(c.index))
-	for _, t := range c.plan.Tasks {
-		ids = append(ids, t.ID)
+	for i, t := range c.plan.Tasks {
+		if t.ID != "" && c.index[t.ID] == i {
+			ids = append(ids, t.ID)
+		}
 	}
 	for i, t := range c.plan.Tasks {
 		seen := map[string]bool{}
