@@ -13,7 +13,7 @@ import (
 
 // All returns the built-in tools, sorted by name.
 func All() []tools.Tool {
-	return []tools.Tool{edit{}, find{}, read{}, write{}}
+	return []tools.Tool{edit{}, find{}, read{}, sh{}, write{}}
 }
 
 // decode reads the arguments of a call. A fault in them is an *tools.ArgError.
