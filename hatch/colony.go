@@ -165,7 +165,7 @@ func (c *Colony) bindGates(context.Context) error {
 
 func (c *Colony) findRepo(ctx context.Context) (err error) {
 	if c.parts.Root == "" {
-		return noRepository(c.parts.Dir)
+		return NoRepository(c.parts.Dir)
 	}
 	c.repo, err = repo.Open(ctx, repo.Parts{Dir: c.parts.Dir, State: filepath.Join(c.parts.home(), "git"), Run: c.run})
 	if err != nil {

@@ -122,7 +122,7 @@ type Past struct{ ID, Dir string }
 // Runs are the runs of this repository, oldest first.
 func (h *House) Runs() ([]Past, error) {
 	if h.Root == "" {
-		return nil, noRepository(h.Dir)
+		return nil, NoRepository(h.Dir)
 	}
 	entries, err := os.ReadDir(filepath.Join(h.home(), "runs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -213,6 +213,7 @@ func untilFinished(events iter.Seq2[event.Event, error]) iter.Seq2[event.Event, 
 	}
 }
 
-func noRepository(dir string) *Problem {
+// NoRepository is the problem of a directory outside any repository.
+func NoRepository(dir string) *Problem {
 	return &Problem{Exit: 2, Code: "no_repository", Message: fmt.Sprintf("%s is not in a git repository", dir), Next: "git init, or colony -C DIR"}
 }
