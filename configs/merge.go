@@ -143,7 +143,7 @@ func (m *merge) put(t tier, key string, v value) {
 	switch {
 	case t == typed:
 		m.scalars.Set(viperKey(key), v)
-	case t == project && looser(key, v.scalar(), now.scalar()):
+	case t == project && caps(key) && looser(key, v.scalar(), now.scalar()):
 		m.held = append(m.held, v.fault(fmt.Sprintf("%s stays %s (%s): a project may only lower it", key, now.scalar(), now.origin())))
 	default:
 		if err := m.scalars.MergeConfigMap(nested(key, v)); err != nil {
