@@ -30,7 +30,8 @@ func (r *reader) emit(words []word, in []string) {
 			}
 			break
 		}
-		c.Also, words = append(c.Also, joined(words)), rest
+		plainly := append([]word{{value: program(words[0].value), literal: true}}, words[1:]...)
+		c.Also, words = append(c.Also, joined(plainly)), rest
 	}
 	c.Text, c.Argv = joined(words), values(words)
 	c.Also = append(c.Also, readings(words)...)

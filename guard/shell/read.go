@@ -114,6 +114,9 @@ func (r *reader) redirect(rd *syntax.Redirect, in []string) {
 	if !literal {
 		r.unknown("the redirection %q has no literal target", brief(r.text(rd)))
 		r.inside(rd.Word, in)
+		if rd.Op != syntax.RdrIn && rd.Op != syntax.WordHdoc {
+			r.line.Commands = append(r.line.Commands, Command{Text: "> " + r.text(rd.Word)})
+		}
 		return
 	}
 	switch rd.Op {
@@ -122,16 +125,24 @@ func (r *reader) redirect(rd *syntax.Redirect, in []string) {
 		r.line.Reads = append(r.line.Reads, under(in, target)...)
 	case syntax.DplIn, syntax.DplOut:
 		if !descriptor(target) {
-			r.line.Writes = append(r.line.Writes, under(in, target)...)
+			r.writes(target, in)
 		}
 	case syntax.RdrInOut:
 		r.line.Reads = append(r.line.Reads, under(in, target)...)
-		r.line.Writes = append(r.line.Writes, under(in, target)...)
+		r.writes(target, in)
 	default:
 		if target != "/dev/null" {
-			r.line.Writes = append(r.line.Writes, under(in, target)...)
+			r.writes(target, in)
 		}
 	}
+}
+
+// writes adds a redirection's target, and the redirection as a command of its own: a rule that allows the
+// command it stands at does not allow the file.
+func (r *reader) writes(target string, in []string) {
+	r.line.Writes = append(r.line.Writes, under(in, target)...)
+	to := word{value: target, literal: true}
+	r.line.Commands = append(r.line.Commands, Command{Text: "> " + to.text(), Argv: []string{">", target}})
 }
 
 // hereDoc reads a body that the shell would expand: the delimiter is not quoted.

@@ -23,7 +23,7 @@ const (
 	maxDirs   = 8
 )
 
-// Command is one command of a line.
+// Command is one command of a line. A redirection to a file is a command too, "> FILE".
 type Command struct {
 	Text     string   // peeled, one blank between words, literal words quoted only where they must be
 	Argv     []string // literal words; nil where a word is not literal
