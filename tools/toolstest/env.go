@@ -65,5 +65,8 @@ func run(ctx context.Context, p tools.Process) (tools.Exit, error) {
 	if errors.Is(err, exec.ErrWaitDelay) {
 		return exit, nil
 	}
+	if err != nil && ctx.Err() != nil {
+		return tools.Exit{Code: 128 + int(syscall.SIGKILL), Signal: syscall.SIGKILL.String(), Duration: exit.Duration}, nil
+	}
 	return exit, err
 }
