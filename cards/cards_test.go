@@ -223,6 +223,7 @@ func write(t *testing.T, dir, name, text string) {
 // FuzzParse holds that no input panics and that what is read without a fault can be linted and has a name.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("name: a\ntools: [read, 'x', \"*\"]\ncaps: {usd: 1}\n"))
+	f.Add([]byte("~"))
 	f.Add([]byte("name: a\npermissions: {allow: []}\neffort: low\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, faults := cards.Parse("f", data)

@@ -74,9 +74,6 @@ func Parse(source string, data []byte) (Card, strict.Faults) {
 	}
 	var r raw
 	faults = append(faults, doc.Decode(&r)...)
-	if !doc.Has("") {
-		faults = append(faults, doc.Fault("", "the card is empty: it needs a name"))
-	}
 	if r.Name != "" && !regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`).MatchString(r.Name) {
 		faults = append(faults, doc.Fault("name", "a card's name is a-z, 0-9, dash and underscore, at most 64, and begins with a letter or digit"))
 	}
