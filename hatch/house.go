@@ -184,6 +184,9 @@ func (p Past) Follow(ctx context.Context) iter.Seq2[event.Event, error] {
 	return p.read(func(r *event.Reader) iter.Seq2[event.Event, error] { return untilFinished(r.Follow(ctx, 0)) })
 }
 
+// Owned reports whether a living process carries the run out.
+func (p Past) Owned() bool { return event.Owned(p.Dir) }
+
 func (p Past) read(from func(*event.Reader) iter.Seq2[event.Event, error]) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		r, err := event.OpenReader(p.Dir)

@@ -68,7 +68,10 @@ func (a *app) demo(ctx context.Context, fast, keep bool) (err error) {
 		return faults
 	}
 	places := hatch.Places{Dir: checkout, State: filepath.Join(dir, "state"), Config: filepath.Join(dir, "config"), Cache: filepath.Join(a.cacheDir(), "demo")}
-	house, err := hatch.Enter(places, []string{"COLONY_PROVIDERS_SCRIPTED_BASE_URL=" + server.URL}, map[string]string{"run.gates": flow([]string{"go vet ./...", "go test ./..."})})
+	if err := configure(places.Config, server.URL); err != nil {
+		return err
+	}
+	house, err := hatch.Enter(places, nil, map[string]string{"run.gates": flow([]string{"go vet ./...", "go test ./..."})})
 	if err != nil {
 		return err
 	}
@@ -80,6 +83,15 @@ func (a *app) demo(ctx context.Context, fast, keep bool) (err error) {
 		fmt.Fprintf(a.out, "kept: cd %s && colony --state-dir %s cost\n", checkout, places.State)
 	}
 	return err
+}
+
+// configure writes the settings of the demo's made-up user: where the scripted model listens.
+func configure(dir, url string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the demo's settings: %w", err)
+	}
+	text := fmt.Sprintf("providers:\n  scripted: {base_url: %q}\n", url)
+	return os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600)
 }
 
 func serveDemo(ctx context.Context, fast bool) (*scripted.Server, error) {

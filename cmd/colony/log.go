@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"colony/hatch"
+
+	"github.com/spf13/cobra"
+)
 
 func (a *app) logCmd() *cobra.Command {
 	var state, ant, task string
