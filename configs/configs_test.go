@@ -13,7 +13,7 @@ import (
 
 // run is a section as a calling room owns it.
 type run struct {
-	Ants      word           `yaml:"ants"`
+	Ants      string         `yaml:"ants"`
 	Card      string         `yaml:"card"`
 	Model     string         `yaml:"model"`
 	Gates     []string       `yaml:"gates"`
@@ -22,14 +22,6 @@ type run struct {
 	Wall      *time.Duration `yaml:"wall"`
 	Mode      string         `yaml:"mode"`
 	Base      string         `yaml:"base"`
-}
-
-// word is auto or a number.
-type word string
-
-func (w *word) UnmarshalText(text []byte) error {
-	*w = word(text)
-	return nil
 }
 
 type permissions struct {
@@ -78,6 +70,9 @@ func section[T any](t *testing.T, s *configs.Settings, name string) T {
 func TestDefaults(t *testing.T) {
 	s := load(t, configs.Parts{})
 	r := section[run](t, s, "run")
+	if n := section[run](t, load(t, configs.Parts{User: file("/u", "run: {ants: 2, model: 1.50}")}), "run"); n.Ants != "2" || n.Model != "1.50" {
+		t.Errorf("texts take any scalar: got %+v", n)
+	}
 	if r.Ants != "auto" || r.Card != "worker" || r.Gates == nil || len(r.Gates) > 0 || *r.Budget != 10e12 || *r.MaxTokens != 5000000 || r.Wall != nil || r.Mode != "auto" || r.Base != "HEAD" {
 		t.Errorf("got %+v", r)
 	}
@@ -126,7 +121,7 @@ func TestPrecedence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := load(t, c.parts)
-			if got := section[run](t, s, "run").Ants; string(got) != c.want || s.Origin("run.ants") != c.origin {
+			if got := section[run](t, s, "run").Ants; got != c.want || s.Origin("run.ants") != c.origin {
 				t.Errorf("got %s from %s, want %s from %s", got, s.Origin("run.ants"), c.want, c.origin)
 			}
 		})
@@ -281,6 +276,11 @@ func TestFaultsNameWhereTheyStand(t *testing.T) {
 		"list":             {configs.Parts{User: file("/u", "run: {gates: make}")}, `/u:1:14: want a list, got "make"`},
 		"entry":            {configs.Parts{User: file("/u", "run: {gates: [1]}")}, `/u:1:15: want text, got a number`},
 		"scalar":           {configs.Parts{User: file("/u", "run: {mode: [a]}")}, `/u:1:13: want text, got a list`},
+		"control":          {configs.Parts{User: file("/u", `run: {mode: "a\x1b"}`)}, `/u:1:13: the character U+001B is not allowed here`},
+		"zero":             {configs.Parts{User: file("/u", "limits: {width: 0}")}, `/u:1:10: limits.width must be more than 0`},
+		"zero span":        {configs.Parts{User: file("/u", "limits: {sh: 0s}")}, `/u:1:10: limits.sh must be more than 0`},
+		"zero nudges":      {configs.Parts{User: file("/u", "limits: {text_nudges: 0}")}, ``},
+		"negative":         {configs.Parts{Env: []string{"COLONY_LIMITS_TEXT_NUDGES=-1"}}, `COLONY_LIMITS_TEXT_NUDGES: limits.text_nudges must not be less than 0`},
 		"no value":         {configs.Parts{User: file("/u", "run:\n  mode:\n")}, `/u:2:3: this has no value`},
 		"variable":         {configs.Parts{Env: []string{"COLONY_RUN_BUDGET=lots"}}, `COLONY_RUN_BUDGET: want dollars such as 0.50, got "lots"`},
 		"variable's list":  {configs.Parts{Env: []string{"COLONY_RUN_GATES=[a"}}, `COLONY_RUN_GATES:1:1: syntax:`},

@@ -105,7 +105,9 @@ func (m *merge) unknown(doc *strict.Doc, path, name string, known []string) {
 
 // set lays one value over what is there.
 func (m *merge) set(t tier, key string, v value) {
-	switch {
+	switch why := unusable(key, v.scalar()); {
+	case why != "":
+		m.faults = append(m.faults, v.fault(why))
 	case m.keys.inMap(key):
 		m.entries[key] = v
 	case unites(key):
