@@ -143,8 +143,15 @@ func (p *Policy) rawText(j judged) (Decision, bool) {
 		texts = append(texts, c.Text)
 	}
 	for _, text := range texts {
-		words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t\n\r'\"`$(){}<>|&;=,*?!\\", c) })
+		words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t\n\r'\"`$(){}<>|&;,*?!\\", c) })
 		for _, word := range words {
+			if word[0] == '-' {
+				continue // an option, such as --exclude-dir=.git
+			}
+			_, value, _ := strings.Cut(word, "=")
+			if value != "" {
+				word = value
+			}
 			if name, what := protected(word); what != "" {
 				return floorHit("protected-path", word, fmt.Sprintf(
 					"the line cannot be read whole and names %s (%s): write plain commands with literal paths, or leave %s out", name, what, name)), true

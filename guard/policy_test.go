@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"colony/guard"
 	"colony/guard/shell"
@@ -43,7 +44,7 @@ func newEnv(t *testing.T) *tools.Env {
 	if err := os.MkdirAll(filepath.Join(root, "sub"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &tools.Env{Root: root, Ant: "worker-1", Cwd: func() string { return root }}
+	return &tools.Env{Root: root, Ant: "worker-1", Cwd: func() string { return root }, Now: time.Now}
 }
 
 // line is what the tool sh says of a command line.

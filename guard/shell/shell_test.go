@@ -2,6 +2,7 @@ package shell_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"colony/guard/shell"
@@ -151,6 +152,29 @@ func TestCanonical(t *testing.T) {
 	} {
 		if got := shell.Canonical(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A hostile line costs little and is unknown.
+func TestHostileLines(t *testing.T) {
+	for _, unit := range []string{"(", "$(a ", "<(a ", "((", "{ a;", "if a; then ", "`", "a[", "nice ", "find -exec ", "eval ", "sudo nice ", "bash -c \"", "a && (", "${a:-"} {
+		text := strings.Repeat(unit, 30_000/len(unit))
+		for _, line := range []string{text + "a", text + "a" + strings.Repeat(")", 15_000)} {
+			l := shell.Parse(line)
+			if l.Known {
+				t.Errorf("%q is known", unit)
+			}
+			size := 0
+			for _, c := range l.Commands {
+				size += len(c.Text)
+				for _, also := range c.Also {
+					size += len(also)
+				}
+			}
+			if size > 100*len(line) {
+				t.Errorf("%q: %d bytes of commands", unit, size)
+			}
 		}
 	}
 }
