@@ -79,6 +79,8 @@ func (g *loopGuard) note(id identity, r Result) int {
 	times := g.count(id.exact+state, result)
 	if id.quiet || r.Fault != "" {
 		times = max(times, g.count(id.vague+state, result))
+	} else {
+		delete(g.streaks, id.vague+state)
 	}
 	wrote := false
 	for _, s := range r.Seen {
