@@ -28,9 +28,9 @@ func Helper() {
 	r := serve()
 	out := os.NewFile(reportFD, "report")
 	if err := json.NewEncoder(out).Encode(r); err != nil {
-		os.Exit(125)
+		syscall.Exit(125)
 	}
-	os.Exit(0)
+	syscall.Exit(0)
 }
 
 // serve reads the order, builds the view, runs the job and says how it ended. It is process 1: when it ends, the kernel
@@ -55,7 +55,7 @@ func serve() report {
 // follow ends this process when colony ends, however colony ends.
 func follow(colony io.Reader) {
 	io.Copy(io.Discard, colony) //nolint:errcheck // an error is the end too
-	os.Exit(125)
+	syscall.Exit(125)
 }
 
 // deafen keeps the signals that a job may send to process 1 from ending it. Handlers, unlike "ignore", do not pass to

@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 			os.Exit(8)
 		}
 		os.Exit(dial("tcp", l.Addr().String()))
+	case os.Getenv("SANDBOX_TEST_NEW") != "":
+		os.Exit(newInside(worldAt(os.Getenv("SANDBOX_TEST_NEW"))))
 	case os.Getenv("SANDBOX_TEST_FORK") != "":
 		fork(os.Getenv("SANDBOX_TEST_FORK"))
 	default:
