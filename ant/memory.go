@@ -68,6 +68,14 @@ func (m *Memory) Open() []tools.Call {
 	return open
 }
 
+// Answered reports whether a call of the last reply has its result.
+func (m *Memory) Answered(call string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.results[call]
+	return ok
+}
+
 // Cwd is the directory where the next call starts.
 func (m *Memory) Cwd() string {
 	m.mu.Lock()

@@ -105,7 +105,9 @@ func (m *merge) unknown(doc *strict.Doc, path, name string, known []string) {
 
 // set lays one value over what is there.
 func (m *merge) set(t tier, key string, v value) {
-	switch {
+	switch why := unusable(key, v.scalar()); {
+	case why != "":
+		m.faults = append(m.faults, v.fault(why))
 	case m.keys.inMap(key):
 		m.entries[key] = v
 	case unites(key):
@@ -143,7 +145,7 @@ func (m *merge) put(t tier, key string, v value) {
 	switch {
 	case t == typed:
 		m.scalars.Set(viperKey(key), v)
-	case t == project && looser(key, v.scalar(), now.scalar()):
+	case t == project && caps(key) && looser(key, v.scalar(), now.scalar()):
 		m.held = append(m.held, v.fault(fmt.Sprintf("%s stays %s (%s): a project may only lower it", key, now.scalar(), now.origin())))
 	default:
 		if err := m.scalars.MergeConfigMap(nested(key, v)); err != nil {

@@ -13,7 +13,8 @@ import (
 
 // Section decodes a section into what into points to, by its yaml tags and the rules of strict: a struct, or
 // for a section of entries, as providers, a map of structs by name. The error is strict.Faults that name the
-// file or the variable; for a field that is no key of the default file it is another error.
+// file or the variable; for a field that is no key of the default file it is another error. A text field takes
+// any scalar, as variables and flags are texts too.
 func (s *Settings) Section(name string, into any) error {
 	if !slices.Contains(s.keys.sections, name) {
 		return fmt.Errorf("section %s: there is none", name)
@@ -68,7 +69,7 @@ func (s *Settings) fields(prefix string, into reflect.Value) (strict.Faults, err
 			faults = append(faults, s.list(key, into.Field(i))...)
 		default:
 			if v, ok := s.scalar(key); ok {
-				faults = append(faults, v.decode(into.Field(i).Addr().Interface())...)
+				faults = append(faults, v.field(into.Field(i))...)
 			}
 		}
 	}

@@ -76,7 +76,7 @@ func amount(text string) (*big.Rat, string) {
 	if text == "none" {
 		return nil, "none"
 	}
-	if span, err := time.ParseDuration(text); err == nil && text != "0" {
+	if span, err := time.ParseDuration(text); err == nil && strings.ContainsAny(text, "hms") {
 		return new(big.Rat).SetInt64(int64(span)), "span"
 	}
 	if len(text) > 40 || strings.ContainsAny(text, "eE/_") {
@@ -86,4 +86,18 @@ func amount(text string) (*big.Rat, string) {
 		return n, "number"
 	}
 	return nil, ""
+}
+
+// unusable says why a bound bounds nothing, or nothing. Some may be 0: never again, or not at all.
+func unusable(key, text string) string {
+	n, kind := amount(text)
+	switch {
+	case !caps(key) || kind == "" || kind == "none" || n.Sign() > 0:
+		return ""
+	case n.Sign() < 0:
+		return key + " must not be less than 0"
+	case key == "run.budget" || key == "run.max_tokens" || key == "limits.gate_returns" || key == "limits.text_nudges":
+		return ""
+	}
+	return key + " must be more than 0"
 }

@@ -46,8 +46,12 @@ func (m *merge) known() []string {
 			keys = append(keys, key)
 		}
 	}
-	for key := range m.entries {
-		keys = append(keys, key)
+	for section := range m.keys.maps {
+		for _, entry := range m.entriesOf(section) {
+			for _, field := range m.keys.names[section] {
+				keys = append(keys, section+"."+entry+"."+field)
+			}
+		}
 	}
 	slices.Sort(keys)
 	return keys

@@ -3,6 +3,7 @@ package configs
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -23,6 +24,18 @@ func (v value) decode(into any) strict.Faults {
 		return strict.Scalar(v.from, v.raw, into)
 	}
 	return v.doc.DecodeAt(v.key, into)
+}
+
+// field decodes the value into a field. A plain text takes a number or boolean as it is written.
+func (v value) field(into reflect.Value) strict.Faults {
+	if into.Type() != reflect.TypeFor[string]() || v.doc == nil || v.doc.Kind(v.key) != "scalar" {
+		return v.decode(into.Addr().Interface())
+	}
+	var faults strict.Faults
+	for _, f := range strict.Scalar(v.from, v.scalar(), into.Addr().Interface()) {
+		faults = append(faults, v.doc.Fault(v.key, f.Text))
+	}
+	return faults
 }
 
 func (v value) fault(text string) strict.Fault {

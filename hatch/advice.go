@@ -17,7 +17,7 @@ var instructionFiles = []string{"AGENTS.override.md", "AGENTS.md", "CLAUDE.md", 
 
 // readAdvice reads the repository's instructions from the base commit, the root's first, within the setting's bound.
 func (c *Colony) readAdvice(ctx context.Context) error {
-	files, err := c.repo.List(ctx, c.base, instructionFiles)
+	files, err := c.repo.Named(ctx, c.base, instructionFiles)
 	if err != nil {
 		return err
 	}

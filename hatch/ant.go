@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"colony/ant"
 	"colony/cards"
 	"colony/event"
 	"colony/guard"
+	"colony/guard/sandbox"
 	"colony/ledger"
 	"colony/queen"
 	"colony/repo"
@@ -66,11 +68,15 @@ func (l *life) wake(ctx context.Context) error {
 	if err := l.furnish(); err != nil {
 		return err
 	}
+	policy, err := l.policy()
+	if err != nil {
+		return err
+	}
 	system := l.system(l.card)
 	l.ant, err = ant.New(ant.Parts{
 		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.card.Effort,
 		Model:    l.routed[l.model.String()].governor.Around(l.book.Meter(l.account, l.routed[l.model.String()].client)),
-		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: l.layers(), Log: l.log,
+		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: l.layers(policy), Foresee: policy.Foresee, Log: l.log,
 		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
 		Calls: func(n int) error { return l.book.Calls(l.account, n) },
 	})
@@ -109,7 +115,7 @@ func (l *life) recall(ctx context.Context) (*ant.Memory, error) {
 
 // furnish gives the ant its registry and what its calls share.
 func (l *life) furnish() (err error) {
-	if l.box, err = l.confine("ants", ""); err != nil {
+	if l.box, err = l.confine("ants"); err != nil {
 		return err
 	}
 	l.box = l.box.in(l.tree.Dir)
@@ -126,14 +132,25 @@ func (l *life) furnish() (err error) {
 	return nil
 }
 
-func (l *life) layers() []tools.Layer {
-	return []tools.Layer{
-		tools.Catch(), tools.LoopGuard(), tools.Refused(), l.policy().Gate(), tools.Cap(l.redact, l.settings.limits.ResultCap), tools.Retry(),
-	}
+func (l *life) layers(policy *guard.Policy) []tools.Layer {
+	return []tools.Layer{tools.Catch(), tools.LoopGuard(), tools.Refused(), policy.Gate(), tools.Cap(l.redact), tools.Retry()}
 }
 
-func (l *life) policy() *guard.Policy {
-	return nil
+// policy is what the ant may touch: its card's rules and the settings', united.
+func (l *life) policy() (*guard.Policy, error) {
+	rules, err := guard.ParseRules(
+		append(append([]string{}, l.settings.permissions.Allow...), l.card.Permissions.Allow...),
+		append(append([]string{}, l.settings.permissions.Ask...), l.card.Permissions.Ask...),
+		append(append([]string{}, l.settings.permissions.Deny...), l.card.Permissions.Deny...),
+		ToolNames(),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return guard.New(guard.Parts{
+		Mode: guard.Mode(l.mode), Sandboxed: l.box.box.Level() != sandbox.Off, Rules: rules,
+		Protected: []string{l.parts.State, l.parts.Config}, Readable: []string{filepath.Join(l.parts.runDir(l.run), "blobs")},
+	})
 }
 
 func (l *life) hatched(system string) error {

@@ -165,7 +165,7 @@ func (c *Colony) bindGates(context.Context) error {
 
 func (c *Colony) findRepo(ctx context.Context) (err error) {
 	if c.parts.Root == "" {
-		return noRepository(c.parts.Dir)
+		return NoRepository(c.parts.Dir)
 	}
 	c.repo, err = repo.Open(ctx, repo.Parts{Dir: c.parts.Dir, State: filepath.Join(c.parts.home(), "git"), Run: c.run})
 	if err != nil {
@@ -198,7 +198,7 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 
 // ToolNames are the names of all tools that a card may list.
 func ToolNames() []string {
-	r, err := allTools(io.Discard, builtin.Parts{})
+	r, err := allTools(io.Discard)
 	if err != nil {
 		return nil
 	}
@@ -210,9 +210,9 @@ func ToolNames() []string {
 }
 
 // allTools is the registry from which every ant's is carved.
-func allTools(warn io.Writer, parts builtin.Parts) (*tools.Registry, error) {
+func allTools(warn io.Writer) (*tools.Registry, error) {
 	r := tools.NewRegistry(warn)
-	own := append(builtin.All(parts), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool())
+	own := append(builtin.All(), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool())
 	for _, t := range own {
 		if err := r.Register(tools.BuiltIn, t); err != nil {
 			return nil, err
@@ -253,6 +253,6 @@ func (c *Colony) openLog(ctx context.Context) (err error) {
 	if c.routed, err = c.routes(); err != nil {
 		return err
 	}
-	c.registry, err = allTools(c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}), builtin.Parts{Timeout: time.Duration(c.settings.limits.Sh)})
+	c.registry, err = allTools(c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}))
 	return err
 }

@@ -122,7 +122,7 @@ type Past struct{ ID, Dir string }
 // Runs are the runs of this repository, oldest first.
 func (h *House) Runs() ([]Past, error) {
 	if h.Root == "" {
-		return nil, noRepository(h.Dir)
+		return nil, NoRepository(h.Dir)
 	}
 	entries, err := os.ReadDir(filepath.Join(h.home(), "runs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -184,6 +184,9 @@ func (p Past) Follow(ctx context.Context) iter.Seq2[event.Event, error] {
 	return p.read(func(r *event.Reader) iter.Seq2[event.Event, error] { return untilFinished(r.Follow(ctx, 0)) })
 }
 
+// Owned reports whether a living process carries the run out.
+func (p Past) Owned() bool { return event.Owned(p.Dir) }
+
 func (p Past) read(from func(*event.Reader) iter.Seq2[event.Event, error]) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		r, err := event.OpenReader(p.Dir)
@@ -213,6 +216,7 @@ func untilFinished(events iter.Seq2[event.Event, error]) iter.Seq2[event.Event, 
 	}
 }
 
-func noRepository(dir string) *Problem {
+// NoRepository is the problem of a directory outside any repository.
+func NoRepository(dir string) *Problem {
 	return &Problem{Exit: 2, Code: "no_repository", Message: fmt.Sprintf("%s is not in a git repository", dir), Next: "git init, or colony -C DIR"}
 }

@@ -75,12 +75,20 @@ func (c *Colony) reach(provider, name string) (chosen, error) {
 
 func (c *Colony) rateOf(provider, name string, server providerSettings) ledger.Rate {
 	if entry, ok := c.catalogue.Lookup(provider, name); ok {
-		return ledger.Rate{State: event.Known, Date: entry.Price.Since, Cost: func(u model.Usage) event.PicoUSD { return event.PicoUSD(entry.Price.Cost(u)) }}
+		return ledger.Rate{State: event.Known, Date: entry.Price.Date, Cost: costOf(entry.Price)}
 	}
 	if server.Price == string(event.Free) {
 		return ledger.Rate{State: event.Free}
 	}
 	return ledger.Rate{State: event.Unknown}
+}
+
+// costOf is what a usage costs at a price that is known.
+func costOf(p model.Price) func(model.Usage) event.PicoUSD {
+	return func(u model.Usage) event.PicoUSD {
+		pico, _ := p.Cost(u)
+		return event.PicoUSD(pico)
+	}
 }
 
 // firstWithKey is the catalogue's model of this alias of the first provider whose key is set.

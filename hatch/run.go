@@ -19,13 +19,11 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	if err := c.begin(ctx); err != nil {
 		return event.RunFinished{}, err
 	}
-	gates, err := c.confine("gates", c.parts.home())
+	gates, err := c.confine("gates")
 	if err != nil {
 		return event.RunFinished{}, err
 	}
-	timed, stop := c.timed(ctx)
-	defer stop()
-	finished, err := queen.Run(timed, queen.Parts{
+	finished, err := queen.Run(ctx, queen.Parts{
 		Run: c.run, Plan: c.parts.Plan, Branch: c.repo.Branch(), Base: c.base, Tree: c.tree,
 		Log: c.log, Hatcher: c, Repo: c.repo, Bill: c.log.of, Gates: c.gates, NoGate: c.parts.NoGate, RedBase: c.parts.AllowRed,
 		Ants: c.width(), Returns: c.settings.limits.GateReturns, Now: c.parts.Now, Kept: c.repo.KeptRef,
@@ -43,14 +41,6 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 		return finished, fmt.Errorf("clean up the worktrees: %w", err)
 	}
 	return finished, nil
-}
-
-// timed ends ctx at the run's wall cap.
-func (c *Colony) timed(ctx context.Context) (context.Context, context.CancelFunc) {
-	if c.caps.Wall == nil {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, *c.caps.Wall, &queen.WallError{})
 }
 
 // begin reads what ants are told of the repository and appends run.started.
@@ -94,8 +84,8 @@ func plainGates(commands []string) []plan.Gate {
 	return out
 }
 
-// confine makes the box for processes of one kind: ants or gates. home is where their scratch directories go.
-func (c *Colony) confine(kind, home string) (confined, error) {
+// confine makes the box for processes of one kind: ants or gates.
+func (c *Colony) confine(kind string) (confined, error) {
 	cache := c.parts.Cache
 	if cache == "" {
 		cache = filepath.Join(c.parts.home(), "cache")

@@ -96,8 +96,8 @@ func (r runSettings) budget() (*int64, error) {
 	if r.Budget == none {
 		return nil, nil
 	}
-	usd, err := strict.ParseUSD(r.Budget)
-	if err != nil || usd < 0 {
+	var usd strict.USD
+	if err := usd.UnmarshalText([]byte(r.Budget)); err != nil || usd < 0 {
 		return nil, badSetting("run.budget", r.Budget, "an amount in dollars such as 2.50, or none")
 	}
 	n := int64(usd)

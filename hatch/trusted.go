@@ -72,14 +72,14 @@ func (h *House) projectFiles() ([]ProjectFile, error) {
 	}
 	var files []ProjectFile
 	for _, name := range names {
-		data, sum, err := trust.Read(h.Root, name)
+		read, err := trust.Read(h.Root, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, &Problem{Exit: 5, Code: "untrusted", Message: err.Error(), Next: "put a plain file there"}
 		}
-		files = append(files, ProjectFile{Path: filepath.Join(h.Root, filepath.FromSlash(name)), Name: name, SHA256: sum, Data: data})
+		files = append(files, ProjectFile{Path: filepath.Join(h.Root, filepath.FromSlash(name)), Name: name, SHA256: trust.Hash(read...), Data: read[0].Data})
 	}
 	return files, nil
 }

@@ -45,9 +45,6 @@ func Parse(file string, data []byte) (Plan, strict.Faults) {
 	}
 	var raw rawPlan
 	faults = append(faults, doc.Decode(&raw)...)
-	if !doc.Has("") {
-		faults = append(faults, doc.Fault("", "the plan is empty: it needs tasks"))
-	}
 	p := Plan{Goal: raw.Goal, Tasks: make([]Task, len(raw.Tasks)), doc: doc}
 	for i, t := range raw.Tasks {
 		p.Tasks[i] = t.task()

@@ -114,8 +114,8 @@ tasks:
 
 func TestNoPlan(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                   "the plan is empty: it needs tasks",
-		"# nothing\n":        "the plan is empty: it needs tasks",
+		"":                   "tasks is missing",
+		"# nothing\n":        "tasks is missing",
 		"goal: x\n":          "tasks is missing",
 		"tasks: []\n":        "tasks is empty",
 		"tasks: [\n":         "syntax: sequence end token ']' not found",

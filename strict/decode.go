@@ -36,11 +36,15 @@ func Decode(file string, data []byte, into any) Faults {
 // numbers as json.Number and an empty value as "".
 func (d *Doc) Decode(into any) Faults { return d.DecodeAt("", into) }
 
-// DecodeAt is Decode for the value at the path. A path that is not in the document changes nothing.
+// DecodeAt is Decode for the value at the path. A path that is not in the document changes nothing; an empty
+// document is an empty section.
 func (d *Doc) DecodeAt(path string, into any) Faults {
 	node, ok := d.nodes[path]
-	if !ok {
+	if !ok && path != "" {
 		return nil
+	}
+	if !ok {
+		node = &ast.NullNode{}
 	}
 	w := walk{doc: d}
 	w.value(path, node, reflect.ValueOf(into).Elem())
@@ -115,7 +119,11 @@ func free(node ast.Node) any {
 
 // null is an empty value: an empty section is a section; anything else was forgotten.
 func (w *walk) null(path string, into reflect.Value) {
-	if k := into.Kind(); k != reflect.Struct && k != reflect.Map {
+	switch into.Kind() {
+	case reflect.Map:
+	case reflect.Struct:
+		w.fields(path, &ast.MappingNode{}, into)
+	default:
 		w.faults = append(w.faults, w.doc.KeyFault(path, "this has no value: give it one or delete it"))
 	}
 }

@@ -28,9 +28,9 @@ func Helper() {
 	r := serve()
 	out := os.NewFile(reportFD, "report")
 	if err := json.NewEncoder(out).Encode(r); err != nil {
-		os.Exit(125)
+		syscall.Exit(125)
 	}
-	os.Exit(0)
+	syscall.Exit(0)
 }
 
 // serve reads the order, builds the view, runs the job and says how it ended. It is process 1: when it ends, the kernel
@@ -55,7 +55,7 @@ func serve() report {
 // follow ends this process when colony ends, however colony ends.
 func follow(colony io.Reader) {
 	io.Copy(io.Discard, colony) //nolint:errcheck // an error is the end too
-	os.Exit(125)
+	syscall.Exit(125)
 }
 
 // deafen keeps the signals that a job may send to process 1 from ending it. Handlers, unlike "ignore", do not pass to
@@ -77,13 +77,13 @@ func run(o order) report {
 	began := time.Now()
 	path, err := exec.LookPath(o.Argv[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) {
-		return unstarted(o.Argv[0], err)
+		return refuse(o.Argv[0], err)
 	}
 	pid, err := syscall.ForkExec(path, o.Argv, &syscall.ProcAttr{
 		Env: o.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
-		return unstarted(path, err)
+		return refuse(path, err)
 	}
 	for {
 		var status syscall.WaitStatus
@@ -101,12 +101,16 @@ func run(o order) report {
 	}
 }
 
-// unstarted says what a shell would say of a command that cannot be started.
-func unstarted(name string, err error) report {
+func refuse(name string, err error) report {
+	code, said := unstarted(name, err)
+	fmt.Fprintln(os.Stderr, said)
+	return report{Code: code}
+}
+
+// unstarted is the exit code and the words of a shell for a command that cannot be started.
+func unstarted(name string, err error) (code int, said string) {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(os.Stderr, "colony: %s: command not found\n", name)
-		return report{Code: 127}
+		return 127, "colony: " + name + ": command not found"
 	}
-	fmt.Fprintf(os.Stderr, "colony: %s: %v\n", name, err)
-	return report{Code: 126}
+	return 126, "colony: " + name + ": " + err.Error()
 }

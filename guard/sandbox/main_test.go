@@ -3,6 +3,8 @@ package sandbox_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,7 +14,33 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Helper()
-	os.Exit(m.Run())
+	switch {
+	case os.Getenv("SANDBOX_TEST_ROOT") != "":
+		colonyMain(worldAt(os.Getenv("SANDBOX_TEST_ROOT")), os.Getenv("SANDBOX_TEST_LINE"))
+	case os.Getenv("SANDBOX_TEST_DIAL") != "":
+		os.Exit(dial("unix", os.Getenv("SANDBOX_TEST_DIAL")))
+	case os.Getenv("SANDBOX_TEST_LOOP") != "":
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			os.Exit(8)
+		}
+		os.Exit(dial("tcp", l.Addr().String()))
+	case os.Getenv("SANDBOX_TEST_NEW") != "":
+		os.Exit(newInside(worldAt(os.Getenv("SANDBOX_TEST_NEW"))))
+	case os.Getenv("SANDBOX_TEST_FORK") != "":
+		fork(os.Getenv("SANDBOX_TEST_FORK"))
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// dial answers 9 where nobody could be reached.
+func dial(network, address string) int {
+	if _, err := net.Dial(network, address); err != nil {
+		fmt.Println(err)
+		return 9
+	}
+	return 0
 }
 
 // A world is a user's machine in little: a home with a secret in it, colony's directories, a worktree.
@@ -26,12 +54,7 @@ func newWorld(t testing.TB) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := world{
-		home:  filepath.Join(root, "home"),
-		state: filepath.Join(root, "home/.local/state/colony"),
-		work:  filepath.Join(root, "home/.local/state/colony/repos/r1/wt/t1"),
-	}
-	w.config = filepath.Join(w.home, ".config/colony")
+	w := worldAt(root)
 	for path, text := range map[string]string{
 		w.home + "/notes":              "notes",
 		w.home + "/.ssh/id_ed25519":    "SECRET",
@@ -45,6 +68,16 @@ func newWorld(t testing.TB) world {
 		put(t, path, text)
 	}
 	return w
+}
+
+func worldAt(root string) world {
+	home := filepath.Join(root, "home")
+	return world{
+		home:   home,
+		config: filepath.Join(home, ".config/colony"),
+		state:  filepath.Join(home, ".local/state/colony"),
+		work:   filepath.Join(home, ".local/state/colony/repos/r1/wt/t1"),
+	}
 }
 
 func put(t testing.TB, path, text string) {

@@ -28,11 +28,15 @@ func (s *Sandbox) plain(ctx context.Context, j Job) (Exit, error) {
 	cmd.Cancel = group
 	began := time.Now()
 	err := cmd.Start()
-	if errors.Is(err, exec.ErrNotFound) {
-		return Exit{Code: 127}, nil
-	}
 	if err != nil {
-		return Exit{}, fmt.Errorf("sandbox: start %s: %w", j.Argv[0], err)
+		if ctx.Err() != nil {
+			return killed(), fmt.Errorf("sandbox: %w", context.Cause(ctx))
+		}
+		code, said := unstarted(j.Argv[0], err)
+		if j.Stderr != nil {
+			fmt.Fprintln(j.Stderr, said)
+		}
+		return Exit{Code: code}, nil
 	}
 	err = cmd.Wait()
 	if gone := group(); gone != nil && !errors.Is(gone, syscall.ESRCH) {

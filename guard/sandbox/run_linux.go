@@ -81,7 +81,7 @@ func (s *Sandbox) confined(ctx context.Context, j Job) (Exit, error) {
 func helper(ctx context.Context, j Job, orderR, reportW *os.File) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
 	cmd.Args = []string{helperName}
-	cmd.Env = []string{"GOMAXPROCS=2", "GOTRACEBACK=none"}
+	cmd.Env = []string{"GOMAXPROCS=2", "GOGC=off", "GOTRACEBACK=none"}
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = j.Stdout, j.Stderr
 	cmd.ExtraFiles = []*os.File{orderR, reportW}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -22,10 +21,10 @@ import (
 // failure is why the exchange gave no whole reply; nil where it did.
 func (c *Client) failure(ctx context.Context, w *watcher, stream *ssestream.Stream[sdk.ChatCompletionChunk], got *reply) error {
 	err := stream.Err()
-	lost := &model.Error{Kind: model.Transport, Sent: w.sent, Limits: w.limits, Err: err}
+	lost := &model.Error{Kind: model.Transport, Sent: w.sent(), Limits: w.limits, Err: err}
 	switch {
 	case ctx.Err() != nil:
-		return &model.Error{Kind: model.Aborted, Sent: w.sent, Text: "stopped", Err: ctx.Err()}
+		return &model.Error{Kind: model.Aborted, Sent: w.sent(), Text: "stopped", Err: ctx.Err()}
 	case w.refused != nil:
 		return w.refused
 	case got.reason != "":
@@ -60,13 +59,6 @@ func (w *watcher) limit() time.Duration {
 		return w.parts.Idle
 	}
 	return w.parts.FirstByte
-}
-
-// neverSent reports whether the request cannot have reached the server.
-func neverSent(err error) bool {
-	var dial *net.OpError
-	var dns *net.DNSError
-	return errors.As(err, &dns) || (errors.As(err, &dial) && (dial.Op == "dial" || dial.Op == "socks connect" || dial.Op == "proxyconnect"))
 }
 
 // classify makes an error of a refusal.

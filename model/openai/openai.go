@@ -99,7 +99,7 @@ func (c *Client) Complete(ctx context.Context, req model.Request, show func(mode
 	}
 	out := got.finish(names)
 	out.FirstByte, out.Elapsed, out.Limits = w.firstByte, time.Since(w.begun), w.limits
-	if w.sent {
+	if w.sent() {
 		out.Usage, out.Estimated = completed(out.Usage, req, got.bytes)
 	}
 	if err := c.failure(ctx, w, stream, &got); err != nil {

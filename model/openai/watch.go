@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"colony/model"
@@ -26,14 +28,16 @@ type watcher struct {
 	timer     *time.Timer
 	refused   *model.Error // an answer that is no reply
 	limits    model.Limits
-	sent      bool // a connection was there, and no refusal came back
+	connected atomic.Bool // the request may have left
 	firstByte time.Duration
 	once      sync.Once
 }
 
 func watch(ctx context.Context, p Parts) *watcher {
 	w := &watcher{parts: p, begun: time.Now()}
-	w.ctx, w.end = context.WithCancelCause(ctx)
+	w.ctx, w.end = context.WithCancelCause(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { w.connected.Store(true) },
+	}))
 	w.timer = time.AfterFunc(p.FirstByte, func() { w.end(errStalled) })
 	return w
 }
@@ -43,11 +47,13 @@ func (w *watcher) stop() {
 	w.end(nil)
 }
 
+// sent reports whether the request may have reached the server, and no refusal came back.
+func (w *watcher) sent() bool { return w.connected.Load() && w.refused == nil }
+
 // round is the SDK's middleware. A refusal is read here, bounded, so that the SDK does not read it unbounded.
 func (w *watcher) round(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	resp, err := next(req)
 	if err != nil {
-		w.sent = !neverSent(err)
 		return resp, err
 	}
 	w.limits = limitsOf(resp.Header)
@@ -57,7 +63,7 @@ func (w *watcher) round(req *http.Request, next func(*http.Request) (*http.Respo
 		w.refused = classify(resp.StatusCode, resp.Header, body, w.parts.Key)
 		return nil, w.refused
 	}
-	w.sent = true
+	w.connected.Store(true)
 	resp.Body = &watchedBody{inner: resp.Body, watch: w, left: w.parts.MaxBytes}
 	return resp, nil
 }

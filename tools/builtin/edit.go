@@ -42,7 +42,9 @@ func (edit) Spec() tools.Spec {
 "replace_all":{"type":"boolean","description":"replace every match"},
 "edits":{"type":"array","minItems":1,"description":"several replacements, made in order, all or none; instead of old and new",
  "items":{"type":"object","additionalProperties":false,"required":["old","new"],"properties":{
-  "old":{"type":"string"},"new":{"type":"string"},"replace_all":{"type":"boolean"}}}}}}`)}
+  "old":{"type":"string","description":"exact text to replace"},
+  "new":{"type":"string","description":"text to put there"},
+  "replace_all":{"type":"boolean","description":"replace every match"}}}}}}`)}
 }
 
 // Effects are one write, wherever the path leads now.

@@ -32,6 +32,8 @@ type findArgs struct {
 	Context    int    `json:"context"`
 	Mode       string `json:"mode"`
 	Limit      int    `json:"limit"`
+
+	query query
 }
 
 func (find) Spec() tools.Spec {
@@ -41,10 +43,10 @@ func (find) Spec() tools.Spec {
 "content":{"type":"string","description":"contents: an RE2 regular expression, matched line by line"},
 "path":{"type":"string","description":"directory or file to look in; default the working directory"},
 "literal":{"type":"boolean","description":"content is the text itself"},
-"ignore_case":{"type":"boolean"},
+"ignore_case":{"type":"boolean","description":"names and contents in any case"},
 "hidden":{"type":"boolean","description":"names that begin with a dot too"},
 "context":{"type":"integer","minimum":0,"maximum":20,"description":"lines shown around a match"},
-"mode":{"enum":["matches","files","count"],"description":"default matches with content, files without"},
+"mode":{"type":"string","enum":["matches","files","count"],"description":"default matches with content, files without"},
 "limit":{"type":"integer","minimum":1,"maximum":1000,"description":"matches or files shown, default 100"}}}`)}
 }
 
@@ -89,7 +91,8 @@ func decodeFind(args json.RawMessage) (findArgs, error) {
 	case !doublestar.ValidatePattern(a.Pattern):
 		return a, badArg("pattern", "is not a glob", "*, **, ?, [a-z], {a,b}")
 	}
-	return a, nil
+	a.query, err = newQuery(a)
+	return a, err
 }
 
 func (find) Run(ctx context.Context, env *tools.Env, args json.RawMessage) (tools.Result, error) {
@@ -111,15 +114,11 @@ func (find) Run(ctx context.Context, env *tools.Env, args json.RawMessage) (tool
 	if a.Content == "" {
 		return named(env, a, files), nil
 	}
-	q, err := newQuery(a)
-	if err != nil {
-		return invalid(err)
-	}
 	limit := 0
 	if a.Mode == "matches" {
 		limit = a.Limit
 	}
-	all, err := q.searchAll(ctx, env, files, limit)
+	all, err := a.query.searchAll(ctx, env, files, limit)
 	if err != nil {
 		return stopped(ctx, a.Path, err), nil
 	}

@@ -44,7 +44,7 @@ func (sh) Spec() tools.Spec {
 "timeout":{"type":"string","description":"a duration such as 30s; default 2m, at most 10m"},
 "background":{"type":"boolean","description":"start it as a job and return its id at once"},
 "job":{"type":"string","description":"id of a job, instead of command"},
-"action":{"enum":["read","wait","kill"],"description":"what to do with the job: its new output, wait for its end, or end it"}}}`)}
+"action":{"type":"string","enum":["read","wait","kill"],"description":"what to do with the job: its new output, wait for its end, or end it"}}}`)}
 }
 
 func decodeSh(args json.RawMessage) (shArgs, error) {
