@@ -6,13 +6,8 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"strings"
 )
-
-// Call is one request of a model to use a tool.
-type Call struct {
-	ID, Name string
-	Args     json.RawMessage
-}
 
 // Spec is what is advertised of a tool.
 type Spec struct {
@@ -25,12 +20,16 @@ type Spec struct {
 }
 
 // Line is the first line of the description, for lists.
-func (s Spec) Line() string { return firstLine(s.Description) }
+func (s Spec) Line() string {
+	line, _, _ := strings.Cut(s.Description, "\n")
+	return line
+}
 
 // Command is one command of a shell line, taken apart by guard/shell.
 type Command struct {
 	Text string   // as written, wrappers peeled
 	Argv []string // literal words; nil where a word is not literal
+	Also []string // the same command read otherwise (with wrappers, by base name): deny and ask rules see these too
 }
 
 // Opinion is a tool's own word on a call. A pre-approval never passes the floor, a deny or an ask rule.
