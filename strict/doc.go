@@ -195,6 +195,21 @@ func (d *Doc) Has(path string) bool {
 	return ok
 }
 
+// Kind is what stands at the path: "mapping", "list", "scalar", "null", or "" for nothing.
+func (d *Doc) Kind(path string) string {
+	switch d.nodes[path].(type) {
+	case nil:
+		return ""
+	case *ast.MappingNode:
+		return "mapping"
+	case *ast.SequenceNode:
+		return "list"
+	case *ast.NullNode:
+		return "null"
+	}
+	return "scalar"
+}
+
 // Names are the keys of the mapping at the path, in the order of the file, or nil.
 func (d *Doc) Names(path string) []string {
 	mapping, ok := d.nodes[path].(*ast.MappingNode)

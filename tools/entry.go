@@ -56,20 +56,3 @@ func (e *entry) check() error {
 	}
 	return nil
 }
-
-// noLoader refuses references out of a schema: a server's schema must not make colony read files.
-type noLoader struct{}
-
-// Load is always an error.
-func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("reference to %s: not allowed", url)
-}
-
-func compile(schema any) (*jsonschema.Schema, error) {
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	if err := c.AddResource("mem:args", schema); err != nil {
-		return nil, err
-	}
-	return c.Compile("mem:args")
-}
