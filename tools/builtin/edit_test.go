@@ -261,3 +261,14 @@ func TestAPreviewIsWhatTheRunDoes(t *testing.T) {
 		w.put("f", "one\n")
 	}
 }
+
+// A content too big to compare is written all the same, and the view says how many lines went and came.
+func TestABigWriteIsSummed(t *testing.T) {
+	w := newWorld(t)
+	w.ok("write", args{"path": "f", "content": strings.Repeat("a\n", 1<<20)})
+	res := w.ok("write", args{"path": "f", "content": strings.Repeat("b\n", 1<<20)})
+	if d := res.Views[0].(view.Diff); d.Added != 1<<20 || d.Removed != 1<<20 || len(d.Unified) > 100 {
+		t.Errorf("added %d, removed %d, %d bytes of diff", d.Added, d.Removed, len(d.Unified))
+	}
+	w.fault(tools.Validation, "too big", "write", args{"path": "g", "content": strings.Repeat("x", 17<<20)})
+}

@@ -90,8 +90,15 @@ func planWrite(env *tools.Env, a writeArgs) (change, *tools.Result, error) {
 	if no := c.stale(env, a.Path, []span{{1, max(1, countLines(c.before))}}); no != nil {
 		return c, no, nil
 	}
-	c.after = []byte(a.Content)
-	c.edits = udiff.Lines(string(c.before), a.Content)
+	before, after := string(c.before), []byte(a.Content)
+	switch {
+	case before == a.Content:
+		c.become(after, nil)
+	case len(before)+len(after) > maxDiffed:
+		c.become(after, []udiff.Edit{{End: len(before), New: a.Content}})
+	default:
+		c.become(after, udiff.Lines(before, a.Content))
+	}
 	return c, nil, nil
 }
 
