@@ -126,7 +126,7 @@ func (c change) done(text string) tools.Result {
 	return tools.Result{Text: text, Views: c.views(), Seen: []tools.Seen{c.planned()}}
 }
 
-// Bounds of the diff that a view carries, and of the contents that are compared line by line.
+// Bounds of what is shown as a diff: the bytes that went and came, and both contents together.
 const (
 	maxDiff   = 256 << 10
 	maxDiffed = 4 << 20
@@ -137,7 +137,11 @@ func (c change) views() view.List {
 		return nil
 	}
 	name := filepath.ToSlash(c.place.rel)
-	if len(c.before)+len(c.after) > maxDiffed {
+	changed := 0
+	for _, e := range c.edits {
+		changed += e.End - e.Start + len(e.New)
+	}
+	if changed > maxDiff || len(c.before)+len(c.after) > maxDiffed {
 		return view.List{c.summary(name)}
 	}
 	from := "a/" + name
@@ -158,9 +162,6 @@ func (c change) views() view.List {
 				out.Removed++
 			}
 		}
-	}
-	if len(out.Unified) > maxDiff {
-		out.Unified = clip(out.Unified, maxDiff) + "\n… diff cut\n"
 	}
 	return view.List{out}
 }
