@@ -57,7 +57,6 @@ type Colony struct {
 	gates     []plan.Gate
 	repo      *repo.Repo
 	base      string
-	tree      string
 	box       *sandbox.Sandbox
 	mode      string
 	registry  *tools.Registry
@@ -174,9 +173,6 @@ func (c *Colony) findRepo(ctx context.Context) (err error) {
 	if c.base, err = c.repo.Resolve(ctx, c.settings.run.Base); err != nil {
 		return repoProblem(err)
 	}
-	if c.tree, err = c.repo.Tree(ctx, c.base); err != nil {
-		return err
-	}
 	c.left, err = c.repo.Dirty(ctx)
 	return err
 }
@@ -196,15 +192,16 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 	return nil
 }
 
+// ownTools are the tools that come with colony.
+func ownTools() []tools.Tool {
+	return append(builtin.All(), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool())
+}
+
 // ToolNames are the names of all tools that a card may list.
 func ToolNames() []string {
-	r, err := allTools(io.Discard)
-	if err != nil {
-		return nil
-	}
 	var names []string
-	for _, s := range r.List() {
-		names = append(names, s.Name)
+	for _, t := range ownTools() {
+		names = append(names, t.Spec().Name)
 	}
 	return names
 }
@@ -212,8 +209,7 @@ func ToolNames() []string {
 // allTools is the registry from which every ant's is carved.
 func allTools(warn io.Writer) (*tools.Registry, error) {
 	r := tools.NewRegistry(warn)
-	own := append(builtin.All(), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool())
-	for _, t := range own {
+	for _, t := range ownTools() {
 		if err := r.Register(tools.BuiltIn, t); err != nil {
 			return nil, err
 		}

@@ -69,12 +69,25 @@ func (l *life) stopped(e ant.Ending) queen.Outcome {
 	if e.Cause != nil {
 		usage, _, _ := l.log.of("")
 		out.Fatal = e.Cause.Fatal() || usage.Requests == 0
-		out.Code = string(e.Cause.Kind)
-		if e.Cause.Kind == model.Transport && out.Fatal {
-			out.Code = "unreachable"
-		}
+		out.Detail = l.advise(e.Cause)
 	}
 	return out
+}
+
+// advise says what a provider's refusal means and what to do.
+func (l *life) advise(e *model.Error) string {
+	m := l.model
+	switch e.Kind {
+	case model.Auth:
+		return fmt.Sprintf("provider %s refused the key (%s): check %s", m.provider, e.Text, m.server.KeyEnv)
+	case model.Quota:
+		return fmt.Sprintf("provider %s says that the quota is used up (%s): look at your plan there, then start again", m.provider, e.Text)
+	case model.NoModel:
+		return fmt.Sprintf("provider %s has no model %s (%s): name another with --model", m.provider, m.name, e.Text)
+	case model.Transport:
+		return fmt.Sprintf("provider %s at %s could not be reached (%s): check the address and the network", m.provider, m.server.BaseURL, e.Text)
+	}
+	return fmt.Sprintf("provider %s did not answer as needed (%s): try again later", m.provider, e.Error())
 }
 
 // commit records what the ant changed, under the user's name and with colony's trailers.

@@ -24,8 +24,8 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 		return event.RunFinished{}, err
 	}
 	finished, err := queen.Run(ctx, queen.Parts{
-		Run: c.run, Plan: c.parts.Plan, Branch: c.repo.Branch(), Base: c.base, Tree: c.tree,
-		Log: c.log, Hatcher: c, Repo: c.repo, Bill: c.log.of, Gates: c.gates, NoGate: c.parts.NoGate, RedBase: c.parts.AllowRed,
+		Run: c.run, Plan: c.parts.Plan, Branch: c.repo.Branch(), Base: c.base,
+		Log: c.log, Hatcher: c, Repo: c.repo, Gates: c.gates, NoGate: c.parts.NoGate, RedBase: c.parts.AllowRed,
 		Ants: c.width(), Returns: c.settings.limits.GateReturns, Now: c.parts.Now, Kept: c.repo.KeptRef,
 		Caps:  func(t plan.Task) ledger.Caps { return antCaps(c.cards[t.Card]) },
 		Cards: func(card string) []plan.Gate { return plainGates(c.cards[card].Gates) },

@@ -115,6 +115,8 @@ func TestOneFault(t *testing.T) {
 		"crlf":              {"name: x\r\nnumbre: 3\r\n", `2:1 unknown key "numbre": did you mean number?`},
 		"control":           {"name: a\x1bb\n", "1:8 the character U+001B is not allowed here"},
 		"escaped control":   {`name: "a\x1bb"`, "1:7 the character U+001B is not allowed here"},
+		"control in a key":  {`"a\x1b": 1`, "1:1 a key is a plain word"},
+		"turned order":      {"name: a\u202eb\n", "1:8 the character U+202E is not allowed here"},
 		"not utf-8":         {"name: \xff\n", "1:7 the character U+FFFD is not allowed here"},
 		"octal":             {"number: 010\n", `1:9 want a whole number, got "010"`},
 		"hex":               {"number: 0x10\n", `1:9 want a whole number, got "0x10"`},

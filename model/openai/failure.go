@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -37,11 +38,22 @@ func (c *Client) failure(ctx context.Context, w *watcher, stream *ssestream.Stre
 		lost.Text = "the answer holds no reply"
 	case err == nil:
 		lost.Text = "the reply was cut"
+	case !lost.Sent:
+		lost.Text = clean("cannot reach "+c.parts.BaseURL+": "+innermost(err).Error(), c.parts.Key)
 	default:
-		lost.Text = clean(err.Error(), c.parts.Key)
+		lost.Text = clean(innermost(err).Error(), c.parts.Key)
 		lost.Kind = streamKind(err)
 	}
 	return lost
+}
+
+// innermost leaves out what the HTTP client says of its own request.
+func innermost(err error) error {
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		return outer.Err
+	}
+	return err
 }
 
 // streamKind is what an error within a stream means: servers that began a reply report overload there.

@@ -18,7 +18,7 @@ import (
 	"colony/model"
 )
 
-// Parts is what a Client is made of. Nothing is read from the environment.
+// Parts is what a Client is made of. Nothing is read from the environment but the proxy to use.
 type Parts struct {
 	BaseURL   string            // up to and with /v1
 	Key       string            // empty where the server wants none

@@ -28,7 +28,9 @@ type call struct {
 }
 
 func (r *reply) add(chunk sdk.ChatCompletionChunk, show func(model.Delta)) {
-	r.chunks++
+	if r.chunks++; r.chunks == 1 && show != nil {
+		show(model.Delta{})
+	}
 	if u := usageOf(chunk.Usage); u.Total() > 0 {
 		r.usage = u
 	}

@@ -68,7 +68,7 @@ func interrupted(e exchange) []wireCall {
 	var calls []wireCall
 	for _, c := range e.calls {
 		result := strings.ToLower(strings.TrimPrefix(e.results[c.ID], "error: "))
-		happened := strings.Contains(result, "happened") && !strings.Contains(result, "not happen")
+		happened := strings.Contains(result, "happened") && !strings.Contains(result, "not happen") && !strings.Contains(result, "unknown")
 		if strings.HasPrefix(result, "interrupted") && !happened {
 			calls = append(calls, c)
 		}

@@ -24,6 +24,7 @@ type change struct {
 	exists        bool
 	mode          os.FileMode
 	before, after []byte
+	was, is       string       // hashes of before and after
 	edits         []udiff.Edit // from before to after, in order
 }
 
@@ -55,10 +56,16 @@ func begin(env *tools.Env, op, path string) (change, *tools.Result, error) {
 	if info.Mode().Perm()&0o222 == 0 {
 		return refused(tools.Refuse(tools.PermissionDenied, op+" "+path+": the file is read-only (mode "+info.Mode().Perm().String()+")"))
 	}
-	return change{place: p, exists: true, mode: info.Mode() & (os.ModePerm | os.ModeSetuid | os.ModeSetgid | os.ModeSticky), before: data}, nil, nil
+	return change{place: p, exists: true, mode: info.Mode() & (os.ModePerm | os.ModeSetuid | os.ModeSetgid | os.ModeSticky),
+		before: data, was: hashOf(data)}, nil, nil
 }
 
 func refused(r tools.Result) (change, *tools.Result, error) { return change{}, &r, nil }
+
+// become sets the content after the call.
+func (c *change) become(after []byte, edits []udiff.Edit) {
+	c.after, c.is, c.edits = after, hashOf(after), edits
+}
 
 // stale says whether the ant has not seen what it is about to change: the file as it is now, and every
 // line of it from one of the spans.
@@ -68,14 +75,14 @@ func (c change) stale(env *tools.Env, path string, spans []span) *tools.Result {
 	}
 	known, ok := env.Files.Known(c.place.abs)
 	why := ""
-	switch hash := hashOf(c.before); {
+	switch {
 	case !ok:
 		why = "it was not read yet"
-	case known != hash:
+	case known != c.was:
 		why = "it changed since it was read"
 	default:
 		for _, s := range spans {
-			if !env.Files.Covers(c.place.abs, hash, s.from, s.to) {
+			if !env.Files.Covers(c.place.abs, c.was, s.from, s.to) {
 				why = fmt.Sprintf("lines %d to %d were not read", s.from, s.to)
 				break
 			}
@@ -102,14 +109,14 @@ func (c change) apply(env *tools.Env) error {
 
 // planned is the file as the call leaves it.
 func (c change) planned() tools.Seen {
-	return tools.Seen{Path: c.place.abs, Hash: hashOf(c.after), From: 1, Wrote: true}
+	return tools.Seen{Path: c.place.abs, Hash: c.is, From: 1, Wrote: true}
 }
 
 // preview is the result of a call that was not run: the planned hash, then the one before if there is one.
 func (c change) preview(text string) tools.Result {
 	res := tools.Result{Text: text, Views: c.views(), Seen: []tools.Seen{c.planned()}}
 	if c.exists {
-		res.Seen = append(res.Seen, tools.Seen{Path: c.place.abs, Hash: hashOf(c.before), From: 1})
+		res.Seen = append(res.Seen, tools.Seen{Path: c.place.abs, Hash: c.was, From: 1})
 	}
 	return res
 }
@@ -119,34 +126,54 @@ func (c change) done(text string) tools.Result {
 	return tools.Result{Text: text, Views: c.views(), Seen: []tools.Seen{c.planned()}}
 }
 
-const maxDiff = 256 << 10 // bytes of a unified diff that a view carries
+// Bounds of what is shown as a diff: the bytes that went and came, and both contents together.
+const (
+	maxDiff   = 256 << 10
+	maxDiffed = 4 << 20
+)
 
 func (c change) views() view.List {
+	if len(c.edits) == 0 {
+		return nil
+	}
 	name := filepath.ToSlash(c.place.rel)
+	changed := 0
+	for _, e := range c.edits {
+		changed += e.End - e.Start + len(e.New)
+	}
+	if changed > maxDiff || len(c.before)+len(c.after) > maxDiffed {
+		return view.List{c.summary(name)}
+	}
 	from := "a/" + name
 	if !c.exists {
 		from = "/dev/null"
 	}
 	diff, err := udiff.ToUnifiedDiff(from, "b/"+name, string(c.before), c.edits, udiff.DefaultContextLines)
-	if err != nil || len(c.edits) == 0 {
-		return nil
+	if err != nil {
+		return view.List{c.summary(name)}
 	}
-	added, removed := 0, 0
+	out := view.Diff{Path: name, Unified: diff.String()}
 	for _, h := range diff.Hunks {
 		for _, l := range h.Lines {
 			switch l.Kind {
 			case udiff.Insert:
-				added++
+				out.Added++
 			case udiff.Delete:
-				removed++
+				out.Removed++
 			}
 		}
 	}
-	unified := diff.String()
-	if len(unified) > maxDiff {
-		unified = clip(unified, maxDiff) + "\n… diff cut\n"
+	return view.List{out}
+}
+
+// summary is the diff of contents too big to show one: how many lines the edits put in and take out.
+func (c change) summary(name string) view.Diff {
+	out := view.Diff{Path: name, Unified: "… too big for a diff\n"}
+	for _, e := range c.edits {
+		out.Added += countLines([]byte(e.New))
+		out.Removed += countLines(c.before[e.Start:e.End])
 	}
-	return view.List{view.Diff{Path: name, Unified: unified, Added: added, Removed: removed}}
+	return out
 }
 
 func hashOf(data []byte) string {

@@ -140,10 +140,14 @@ func planEdit(env *tools.Env, args json.RawMessage) (change, string, *tools.Resu
 			return c, "", &res, nil
 		}
 	}
-	c.after, c.edits = s.now, s.edits(len(c.before))
-	if refused := c.stale(env, a.Path, touched(c.before, c.edits)); refused != nil {
+	edits := s.edits(len(c.before))
+	if refused := c.stale(env, a.Path, touched(c.before, edits)); refused != nil {
 		return c, "", refused, nil
 	}
+	if bytes.Equal(c.before, s.now) {
+		edits = nil
+	}
+	c.become(s.now, edits)
 	return c, fmt.Sprintf("%s: %s at line %s", a.Path, plural(len(a.Edits), "edit", "edits"), join(lines)), nil, nil
 }
 

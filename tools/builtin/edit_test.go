@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -260,4 +261,30 @@ func TestAPreviewIsWhatTheRunDoes(t *testing.T) {
 		w.must(os.RemoveAll(w.path("new")))
 		w.put("f", "one\n")
 	}
+}
+
+// Contents too big to compare are written all the same: the view holds the diff where little changed, and
+// else how many lines went and came.
+func TestABigWriteIsSummed(t *testing.T) {
+	w := newWorld(t)
+	big := strings.Repeat("a\n", 1<<19)
+	w.ok("write", args{"path": "f", "content": big})
+	little := big[:1<<19] + "b\n" + big[1<<19:]
+	res := w.ok("write", args{"path": "f", "content": little})
+	if d := res.Views[0].(view.Diff); d.Added != 1 || d.Removed != 0 || !strings.Contains(d.Unified, "\n+b\n") {
+		t.Errorf("added %d, removed %d: %.200s", d.Added, d.Removed, d.Unified)
+	}
+	w.holds("f", little)
+	start := time.Now()
+	res = w.ok("write", args{"path": "f", "content": strings.Repeat("b\n", 1<<19)})
+	if d := res.Views[0].(view.Diff); d.Added != 1<<19 || d.Removed < 1<<19 || len(d.Unified) > 100 {
+		t.Errorf("added %d, removed %d, %d bytes of diff", d.Added, d.Removed, len(d.Unified))
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if res := w.ok("write", args{"path": "f", "content": strings.Repeat("b\n", 1<<19)}); len(res.Views) > 0 || !strings.HasPrefix(res.Text, "unchanged") {
+		t.Errorf("the same again: %s", res.Text)
+	}
+	w.fault(tools.Validation, "too big", "write", args{"path": "g", "content": strings.Repeat("x", 17<<20)})
 }

@@ -90,9 +90,30 @@ func planWrite(env *tools.Env, a writeArgs) (change, *tools.Result, error) {
 	if no := c.stale(env, a.Path, []span{{1, max(1, countLines(c.before))}}); no != nil {
 		return c, no, nil
 	}
-	c.after = []byte(a.Content)
-	c.edits = udiff.Lines(string(c.before), a.Content)
+	c.become([]byte(a.Content), compare(string(c.before), a.Content))
 	return c, nil, nil
+}
+
+const maxCompared = 512 << 10 // bytes that are compared line by line, which takes long where little agrees
+
+// compare is the edits between two contents. Of big ones it is everything between where they begin to
+// differ and where they end to.
+func compare(before, after string) []udiff.Edit {
+	if len(before)+len(after) <= maxCompared {
+		return udiff.Lines(before, after)
+	}
+	size := min(len(before), len(after))
+	head, tail := 0, 0
+	for head < size && before[head] == after[head] {
+		head++
+	}
+	for tail < size-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
+		tail++
+	}
+	if head == len(before) && head == len(after) {
+		return nil
+	}
+	return []udiff.Edit{{Start: head, End: len(before) - tail, New: after[head : len(after)-tail]}}
 }
 
 // writes are the effects of a call that changes the file at a path.
