@@ -5,6 +5,8 @@ import (
 	"io"
 	"maps"
 	"slices"
+
+	"colony/strict"
 )
 
 // DuplicateNameError is a tool that registers twice under one source.
@@ -31,7 +33,7 @@ func (r *Registry) Child(allow, deny []string) (*Registry, error) {
 	known := r.names()
 	for _, name := range slices.Concat(allow, deny) {
 		if !isPattern(name) && !slices.Contains(known, name) {
-			return nil, &UnknownToolError{Name: name, Nearest: nearest(name, known)}
+			return nil, &UnknownToolError{Name: name, Nearest: strict.Nearest(name, known)}
 		}
 	}
 	child := NewRegistry(r.warn)
@@ -63,7 +65,7 @@ func (r *Registry) copyInto(c *Registry) {
 	defer r.mu.RUnlock()
 	for _, name := range slices.Sorted(maps.Keys(r.own)) {
 		for _, e := range r.own[name] {
-			if s, ok := e.tool.(Stateful); ok {
+			if s, ok := e.tool.(stateful); ok {
 				e.tool = s.Clone()
 			}
 			c.own[name] = append(c.own[name], e)

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"colony/strict"
 )
 
 // toolAliases are names that models know from elsewhere, by the tool that does the work here.
@@ -91,5 +93,5 @@ func meant(wrong string, known []string, aliases map[string][]string) string {
 			return name
 		}
 	}
-	return nearest(plain, known)
+	return strict.Nearest(plain, known)
 }

@@ -88,6 +88,7 @@ func TestPanicIsAnInternalResult(t *testing.T) {
 func TestInvokeMakesResultsOfWhatTheModelCanActOn(t *testing.T) {
 	broken := errors.New("disk on fire")
 	ended, end := context.WithCancel(t.Context())
+	defer end()
 	for name, c := range map[string]struct {
 		err   error
 		ctx   context.Context

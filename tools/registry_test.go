@@ -177,6 +177,7 @@ func TestRegisterRefusesWhatNoProviderTakes(t *testing.T) {
 		"long":        fake(strings.Repeat("x", 65)),
 		"schema":      toolstest.Fake{Is: tools.Spec{Name: "x", Params: json.RawMessage(`[]`)}},
 		"no object":   toolstest.Fake{Is: tools.Spec{Name: "x", Params: json.RawMessage(`{"type":"string"}`)}},
+		"huge":        described("x", strings.Repeat("x", 65<<10)),
 		"description": undescribed{},
 		"panic":       panicking{},
 	} {

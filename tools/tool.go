@@ -55,7 +55,8 @@ type Effects struct {
 	Why                          string // reason for a deny or ask opinion, for people and the model
 }
 
-// Tool is something an ant can call. Implementations are safe for concurrent use.
+// Tool is something an ant can call. Implementations are safe for concurrent use. One with state of its own
+// also has Clone() Tool, which a clone of a registry calls.
 type Tool interface {
 	Spec() Spec
 	// IsConcurrencySafe reports whether this call may run beside others of its batch.
@@ -74,8 +75,8 @@ type Previewer interface {
 	Preview(ctx context.Context, env *Env, args json.RawMessage) (Result, error)
 }
 
-// Stateful is a tool with state of its own: a clone of a registry holds a copy.
-type Stateful interface{ Clone() Tool }
+// stateful is a tool with state of its own: a clone of a registry holds a copy.
+type stateful interface{ Clone() Tool }
 
 // Base answers everything cautiously: serial, effects unknown. Embed it and override what is safe.
 type Base struct{}

@@ -15,8 +15,17 @@ var rereads = set("eval", "source", ".", "exec", "trap", "alias", "unalias", "sh
 
 // emit peels a command and adds it to the line, with what it reads or writes.
 func (r *reader) emit(words []word, in []string) {
+	if !r.deeper() {
+		return
+	}
+	defer r.shallower()
 	c := Command{}
 	for {
+		if len(c.Also) == maxWrappers {
+			r.unknown("more than %d wrappers stand round one command", maxWrappers)
+			r.untold()
+			break
+		}
 		rest, sets, why, peeled := peel(words)
 		for _, name := range sets {
 			r.setsVariable(name)
@@ -25,12 +34,13 @@ func (r *reader) emit(words []word, in []string) {
 			r.unknown("%s", why)
 		}
 		if !peeled {
-			if why != "" { // what it runs cannot be told: every rule that forbids may apply
-				r.line.Commands = append(r.line.Commands, Command{})
+			if why != "" {
+				r.untold()
 			}
 			break
 		}
-		c.Also, words = append(c.Also, joined(words)), rest
+		plainly := append([]word{{value: program(words[0].value), literal: true}}, words[1:]...)
+		c.Also, words = append(c.Also, joined(plainly)), rest
 	}
 	c.Text, c.Argv = joined(words), values(words)
 	c.Also = append(c.Also, readings(words)...)
@@ -111,7 +121,7 @@ func (r *reader) nested(words []word, in []string) {
 func (r *reader) inner(words []word, in []string) {
 	argv := values(words)
 	if argv == nil || r.depth >= maxNested {
-		r.line.Commands = append(r.line.Commands, Command{})
+		r.untold()
 		return
 	}
 	inside := parse(strings.Join(argv, " "), r.depth+1)
@@ -129,8 +139,8 @@ func (r *reader) inner(words []word, in []string) {
 
 // findExec adds the commands that find would run for each file.
 func (r *reader) findExec(words []word, in []string) {
-	for i, w := range words {
-		if !w.literal || !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w.value) {
+	for i := 0; i < len(words); i++ {
+		if w := words[i]; !w.literal || !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w.value) {
 			continue
 		}
 		end := i + 1
@@ -140,6 +150,7 @@ func (r *reader) findExec(words []word, in []string) {
 		if run := words[i+1 : end]; len(run) > 0 {
 			r.emit(run, in)
 		}
+		i = end
 	}
 }
 

@@ -20,6 +20,16 @@ type form struct {
 	yes, not []string       // examples, checked by test
 }
 
+// ReadOnly reports whether the read-only grammar knows a command. What a git repository's own settings make of
+// it depends on the directory: only the worktree's own is colony's.
+func ReadOnly(argv []string) bool {
+	if len(argv) == 0 {
+		return false
+	}
+	ro, _ := grammar(argv)
+	return ro
+}
+
 // grammar reports whether the read-only table has this command, and the paths it reads.
 func grammar(argv []string) (bool, []string) {
 	f, rest, ok := lookup(argv)

@@ -12,7 +12,8 @@ import (
 // reader walks a syntax tree and fills a line.
 type reader struct {
 	src   string
-	depth int
+	depth int // of lines within lines
+	level int // of statements within statements
 	line  *Line
 }
 
@@ -34,6 +35,10 @@ func (r *reader) stmts(list []*syntax.Stmt, in []string) (ok, fail []string) {
 }
 
 func (r *reader) stmt(s *syntax.Stmt, in []string) (ok, fail []string) {
+	if !r.deeper() {
+		return in, in
+	}
+	defer r.shallower()
 	for _, rd := range s.Redirs {
 		r.redirect(rd, in)
 	}
@@ -49,6 +54,22 @@ func (r *reader) stmt(s *syntax.Stmt, in []string) (ok, fail []string) {
 	}
 	return ok, fail
 }
+
+// deeper counts a level; false where the line goes deeper than is read.
+func (r *reader) deeper() bool {
+	if r.level >= maxLevels {
+		r.unknown("the line nests more than %d deep", maxLevels)
+		r.untold()
+		return false
+	}
+	r.level++
+	return true
+}
+
+func (r *reader) shallower() { r.level-- }
+
+// untold stands for commands that cannot be told: every rule that forbids may apply to them.
+func (r *reader) untold() { r.line.Commands = append(r.line.Commands, Command{}) }
 
 func (r *reader) command(cmd syntax.Command, in []string) (ok, fail []string) {
 	switch c := cmd.(type) {
@@ -114,6 +135,9 @@ func (r *reader) redirect(rd *syntax.Redirect, in []string) {
 	if !literal {
 		r.unknown("the redirection %q has no literal target", brief(r.text(rd)))
 		r.inside(rd.Word, in)
+		if rd.Op != syntax.RdrIn && rd.Op != syntax.WordHdoc {
+			r.line.Commands = append(r.line.Commands, Command{Text: "> " + r.text(rd.Word)})
+		}
 		return
 	}
 	switch rd.Op {
@@ -122,16 +146,24 @@ func (r *reader) redirect(rd *syntax.Redirect, in []string) {
 		r.line.Reads = append(r.line.Reads, under(in, target)...)
 	case syntax.DplIn, syntax.DplOut:
 		if !descriptor(target) {
-			r.line.Writes = append(r.line.Writes, under(in, target)...)
+			r.writes(target, in)
 		}
 	case syntax.RdrInOut:
 		r.line.Reads = append(r.line.Reads, under(in, target)...)
-		r.line.Writes = append(r.line.Writes, under(in, target)...)
+		r.writes(target, in)
 	default:
 		if target != "/dev/null" {
-			r.line.Writes = append(r.line.Writes, under(in, target)...)
+			r.writes(target, in)
 		}
 	}
+}
+
+// writes adds a redirection's target, and the redirection as a command of its own: a rule that allows the
+// command it stands at does not allow the file.
+func (r *reader) writes(target string, in []string) {
+	r.line.Writes = append(r.line.Writes, under(in, target)...)
+	to := word{value: target, literal: true}
+	r.line.Commands = append(r.line.Commands, Command{Text: "> " + to.text(), Argv: []string{">", target}})
 }
 
 // hereDoc reads a body that the shell would expand: the delimiter is not quoted.
@@ -268,8 +300,8 @@ func descriptor(s string) bool { return s == "-" || strings.Trim(s, "0123456789-
 // brief cuts a text for a message.
 func brief(s string) string {
 	const most = 60
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
+	if len(s) <= most {
+		return s
 	}
-	return s
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -17,13 +17,16 @@ import (
 // MaxLine is the longest line that is read, in bytes. A longer one is unknown and has no commands.
 const MaxLine = 64 << 10
 
-// maxNested bounds lines within lines (bash -c and its kind) and maxDirs the directories a line may be in.
+// Bounds, so that a hostile line costs little: lines within lines (bash -c and its kind), the directories a
+// line may be in, statements within statements, and wrappers round one command.
 const (
-	maxNested = 4
-	maxDirs   = 8
+	maxNested   = 4
+	maxDirs     = 8
+	maxLevels   = 100
+	maxWrappers = 16
 )
 
-// Command is one command of a line.
+// Command is one command of a line. A redirection to a file is a command too, "> FILE".
 type Command struct {
 	Text     string   // peeled, one blank between words, literal words quoted only where they must be
 	Argv     []string // literal words; nil where a word is not literal
@@ -84,8 +87,25 @@ func unreadable(line string) string {
 		return "the line is not valid UTF-8"
 	case strings.ContainsRune(line, 0):
 		return "the line holds a NUL byte"
+	case brackets(line) > maxLevels:
+		return fmt.Sprintf("more than %d brackets are open at once", maxLevels)
 	}
 	return ""
+}
+
+// brackets is how many brackets are open at most, quotes left aside: deep ones make the parser slow.
+func brackets(line string) int {
+	open, most := 0, 0
+	for i := range len(line) {
+		switch line[i] {
+		case '(', '[', '{':
+			open++
+			most = max(most, open)
+		case ')', ']', '}':
+			open = max(0, open-1)
+		}
+	}
+	return most
 }
 
 // disguised is why a line might not be what it looks like to the parser or to a person.

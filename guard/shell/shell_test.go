@@ -2,6 +2,7 @@ package shell_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"colony/guard/shell"
@@ -23,7 +24,8 @@ func TestCommands(t *testing.T) {
 		{"CGO_ENABLED=0 go build ./...", true, []string{"go build ./..."}},
 		{"env CGO_ENABLED=0 go build", true, []string{"go build"}},
 		{"/usr/bin/timeout 5 rm x", true, []string{"rm x"}},
-		{"ls > out 2>&1; pwd", true, []string{"ls", "pwd"}},
+		{"ls > 'o p' 2>&1; pwd", true, []string{"> 'o p'", "ls", "pwd"}},
+		{"ls > $X", false, []string{"> $X", "ls"}},
 		{"(cd sub; ls) | { wc -l; } & ! false", true, []string{"cd sub", "ls", "wc -l", "false"}},
 		{`to""uch  'a b' t\ouch`, true, []string{"touch 'a b' touch"}},
 		{"time touch x", true, []string{"touch x"}},
@@ -150,6 +152,29 @@ func TestCanonical(t *testing.T) {
 	} {
 		if got := shell.Canonical(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A hostile line costs little and is unknown.
+func TestHostileLines(t *testing.T) {
+	for _, unit := range []string{"(", "$(a ", "<(a ", "((", "{ a;", "if a; then ", "`", "a[", "nice ", "find -exec ", "eval ", "sudo nice ", "bash -c \"", "a && (", "${a:-"} {
+		text := strings.Repeat(unit, 30_000/len(unit))
+		for _, line := range []string{text + "a", text + "a" + strings.Repeat(")", 15_000)} {
+			l := shell.Parse(line)
+			if l.Known {
+				t.Errorf("%q is known", unit)
+			}
+			size := 0
+			for _, c := range l.Commands {
+				size += len(c.Text)
+				for _, also := range c.Also {
+					size += len(also)
+				}
+			}
+			if size > 100*len(line) {
+				t.Errorf("%q: %d bytes of commands", unit, size)
+			}
 		}
 	}
 }

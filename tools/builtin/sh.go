@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -99,32 +101,35 @@ func (sh) Effects(env *tools.Env, args json.RawMessage) (tools.Effects, error) {
 		return tools.Effects{Known: true, ReadOnly: a.Action != "kill"}, nil
 	}
 	line := shell.Parse(a.Command)
-	out := tools.Effects{Known: line.Known, ReadOnly: line.ReadOnly(), Why: line.Why}
+	out := tools.Effects{Known: line.Known, ReadOnly: line.ReadOnly(), Why: line.Why,
+		Subjects: []string{a.Command}} // also of a line that does not parse: no rule covers what it cannot see
 	for _, c := range line.Commands {
-		out.Commands = append(out.Commands, tools.Command{Text: c.Text, Argv: c.Argv})
-		out.Subjects = append(out.Subjects, c.Text)
+		out.Commands = append(out.Commands, tools.Command{Text: c.Text, Argv: c.Argv, Also: c.Also})
 	}
-	if out.Reads, err = leadTo(env, line.Reads); err == nil {
-		out.Writes, err = leadTo(env, line.Writes)
-	}
-	if err != nil { // where a path leads cannot be told
+	var unread, unwritten error
+	out.Reads, unread = leadTo(env, line.Reads)
+	out.Writes, unwritten = leadTo(env, line.Writes)
+	if err := errors.Join(unread, unwritten); err != nil { // where a path leads cannot be told
 		out.Known, out.ReadOnly, out.Why = false, false, err.Error()
 	}
 	return out, nil
 }
 
-func leadTo(env *tools.Env, paths []string) ([]string, error) {
-	var out []string
+// leadTo is where each path leads. One that cannot be resolved stays as it is, and the error says why.
+func leadTo(env *tools.Env, paths []string) (out []string, unresolved error) {
 	for _, path := range paths {
 		p, err := locate(env, path)
 		if err != nil {
-			return out, err
+			unresolved = err
+			if p.abs = path; !filepath.IsAbs(path) {
+				p.abs = env.Cwd() + "/" + path
+			}
 		}
 		if !slices.Contains(out, p.abs) {
 			out = append(out, p.abs)
 		}
 	}
-	return out, nil
+	return out, unresolved
 }
 
 func (sh) Run(ctx context.Context, env *tools.Env, args json.RawMessage) (tools.Result, error) {

@@ -44,7 +44,7 @@ func NewEnv(t testing.TB) *tools.Env {
 	}
 }
 
-// run runs a process and kills its group when the context ends.
+// run runs a process and kills what is left of its group when it or the context ends.
 func run(ctx context.Context, p tools.Process) (tools.Exit, error) {
 	start := time.Now()
 	cmd := exec.CommandContext(ctx, p.Argv[0], p.Argv[1:]...)
@@ -54,6 +54,11 @@ func run(ctx context.Context, p tools.Process) (tools.Exit, error) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 100 * time.Millisecond
 	err := cmd.Run()
+	if cmd.Process != nil {
+		if gone := cmd.Cancel(); gone != nil && !errors.Is(gone, syscall.ESRCH) {
+			return tools.Exit{}, gone
+		}
+	}
 	exit := tools.Exit{Duration: time.Since(start)}
 	if failed := new(exec.ExitError); errors.As(err, &failed) {
 		exit.Code = failed.ExitCode()
@@ -64,6 +69,9 @@ func run(ctx context.Context, p tools.Process) (tools.Exit, error) {
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
 		return exit, nil
+	}
+	if err != nil && ctx.Err() != nil {
+		return tools.Exit{Code: 128 + int(syscall.SIGKILL), Signal: syscall.SIGKILL.String(), Duration: exit.Duration}, nil
 	}
 	return exit, err
 }
