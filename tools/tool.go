@@ -70,7 +70,7 @@ type Tool interface {
 }
 
 // Previewer is a tool that can say what a call would change without touching the disk. Seen holds, for
-// each file the call would write, the hash planned.
+// each file the call would write, the hash planned, marked as written, and the hash before if there is one.
 type Previewer interface {
 	Preview(ctx context.Context, env *Env, args json.RawMessage) (Result, error)
 }

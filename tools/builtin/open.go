@@ -47,10 +47,13 @@ func makeDir(dir *os.File, name string) (*os.File, error) {
 	return openAt(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 }
 
-// openAt opens a name in a directory and never waits: not for the other end of a pipe, nor for a terminal.
+// plainly are the flags that open a file for reading without following a link, and without waiting for the
+// other end of a pipe or taking a terminal.
+const plainly = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY
+
 func openAt(dir *os.File, name string, flags int, mode uint32) (*os.File, error) {
 	for {
-		fd, err := unix.Openat(int(dir.Fd()), name, flags|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, mode)
+		fd, err := unix.Openat(int(dir.Fd()), name, flags|unix.O_CLOEXEC, mode)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
@@ -73,7 +76,7 @@ func openPlace(env *tools.Env, p place) (*os.File, os.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer dir.Close()
-	return statOf(openAt(dir, filepath.Base(p.rel), unix.O_RDONLY|unix.O_NOFOLLOW, 0))
+	return statOf(openAt(dir, filepath.Base(p.rel), plainly, 0))
 }
 
 func statOf(f *os.File, err error) (*os.File, os.FileInfo, error) {

@@ -65,7 +65,7 @@ func rulesIn(root, rel string) []rules {
 
 // readRules is empty where there is no readable .gitignore file; a link is not followed.
 func readRules(dir *os.File, rel string) []rules {
-	f, info, err := statOf(openAt(dir, ".gitignore", unix.O_RDONLY|unix.O_NOFOLLOW, 0))
+	f, info, err := statOf(openAt(dir, ".gitignore", plainly, 0))
 	if err != nil {
 		return nil
 	}
