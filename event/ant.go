@@ -129,6 +129,5 @@ type ToolDone struct {
 	Views     view.List `json:"views"`
 	Recovered bool      `json:"recovered"`
 	Coerced   []string  `json:"coerced"`
-	Decision  string    `json:"decision"`
 	Rule      string    `json:"rule"`
 }

@@ -28,8 +28,9 @@ type Error struct {
 	Kind       Kind
 	Status     int           // HTTP status; 0 where none came
 	RetryAfter time.Duration // how long the provider asked to wait; 0 where it did not
-	Sent       bool          // the request may have reached the provider, so it may be billed
+	Sent       bool          // no refusal came back and the request may have reached the provider, so it may be billed
 	Text       string
+	Limits     Limits // what the provider said about its rate limits
 	Err        error
 }
 

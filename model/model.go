@@ -33,6 +33,9 @@ type Message struct {
 	Opaque  json.RawMessage `json:"opaque,omitempty"` // what a provider wants carried back, untouched
 }
 
+// EstimateTokens guesses how many tokens a number of bytes is: four bytes a token, rounded up.
+func EstimateTokens(bytes int) int64 { return int64(bytes+3) / 4 }
+
 // Request is one request of a conversation. Messages[0] is the system prompt.
 type Request struct {
 	ID          string // the same over all attempts
@@ -43,6 +46,21 @@ type Request struct {
 	OutputLimit int          // tokens; sent as it stands
 	Effort      string
 	CacheKey    string // the card: ants of one card share their prefix
+}
+
+// Bytes is the length of all that the model reads: messages, calls and tools.
+func (r Request) Bytes() int {
+	sum := 0
+	for _, m := range r.Messages {
+		sum += len(m.Text)
+		for _, c := range m.Calls {
+			sum += len(c.Name) + len(c.Args)
+		}
+	}
+	for _, t := range r.Tools {
+		sum += len(t.Name) + len(t.Description) + len(t.Params)
+	}
+	return sum
 }
 
 // Usage keeps the kinds of tokens apart. Fresh, Cached and CacheWrite are disjoint and are all input;
@@ -81,9 +99,11 @@ type Reply struct {
 	Estimated bool // the provider sent no usage: Usage is a guess
 	FirstByte time.Duration
 	Elapsed   time.Duration
+	Limits    Limits // what the provider said about its rate limits
 }
 
-// Delta is a piece of a reply as it streams. It is shown, never recorded.
+// Delta is a piece of a reply as it streams. It is shown, never recorded. One without text says that the
+// reply begins.
 type Delta struct{ Text string }
 
 // Provider completes conversations. It is safe for concurrent use. A failure is an *Error or a *CapError,

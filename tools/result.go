@@ -53,6 +53,7 @@ type Result struct {
 	Duration time.Duration
 	Bytes    int64    // length of the text before it was cut
 	Spilled  *BlobRef // the full text, where it was cut
+	Rule     string   // what refused the call, where Fault is PermissionDenied
 }
 
 // Refuse is a result that carries a fault and a text.

@@ -6,13 +6,8 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"strings"
 )
-
-// Call is one request of a model to use a tool.
-type Call struct {
-	ID, Name string
-	Args     json.RawMessage
-}
 
 // Spec is what is advertised of a tool.
 type Spec struct {
@@ -25,12 +20,16 @@ type Spec struct {
 }
 
 // Line is the first line of the description, for lists.
-func (s Spec) Line() string { return firstLine(s.Description) }
+func (s Spec) Line() string {
+	line, _, _ := strings.Cut(s.Description, "\n")
+	return line
+}
 
 // Command is one command of a shell line, taken apart by guard/shell.
 type Command struct {
 	Text string   // as written, wrappers peeled
 	Argv []string // literal words; nil where a word is not literal
+	Also []string // the same command read otherwise (with wrappers, by base name): deny and ask rules see these too
 }
 
 // Opinion is a tool's own word on a call. A pre-approval never passes the floor, a deny or an ask rule.
@@ -56,7 +55,8 @@ type Effects struct {
 	Why                          string // reason for a deny or ask opinion, for people and the model
 }
 
-// Tool is something an ant can call. Implementations are safe for concurrent use.
+// Tool is something an ant can call. Implementations are safe for concurrent use. One with state of its own
+// also has Clone() Tool, which a clone of a registry calls.
 type Tool interface {
 	Spec() Spec
 	// IsConcurrencySafe reports whether this call may run beside others of its batch.
@@ -75,8 +75,8 @@ type Previewer interface {
 	Preview(ctx context.Context, env *Env, args json.RawMessage) (Result, error)
 }
 
-// Stateful is a tool with state of its own: a clone of a registry holds a copy.
-type Stateful interface{ Clone() Tool }
+// stateful is a tool with state of its own: a clone of a registry holds a copy.
+type stateful interface{ Clone() Tool }
 
 // Base answers everything cautiously: serial, effects unknown. Embed it and override what is safe.
 type Base struct{}

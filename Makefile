@@ -1,0 +1,33 @@
+# colony: make demo | test | check | bench | install
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -ldflags "-X main.version=$(VERSION)"
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+RACE := $(shell command -v $${CC:-gcc} >/dev/null 2>&1 && echo -race)
+DATADIR := $(CURDIR)/.cache
+
+.PHONY: demo build test check bench install
+
+build:
+	@$(GO) build $(LDFLAGS) -o bin/colony ./cmd/colony
+
+demo: build
+	@bin/colony demo
+
+# The tests need Go, git and bash, and nothing else; modules come pinned by go.sum.
+test:
+	@$(if $(RACE),echo "tests run with the race detector",echo "tests run without the race detector: no C compiler was found")
+	@$(GO) test $(RACE) -timeout 10m ./...
+
+check:
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these"; exit 1; }
+	@$(GO) vet ./...
+	@GOBIN=$(DATADIR)/bin $(GO) install $(STATICCHECK) && $(DATADIR)/bin/staticcheck ./...
+	@$(GO) mod tidy -diff
+	@$(MAKE) --no-print-directory test
+
+bench: build
+	@$(GO) test ./cmd/colony -run '^$$' -bench Table -benchtime 1x -count 1 -timeout 20m
+
+install:
+	@$(GO) install $(LDFLAGS) ./cmd/colony

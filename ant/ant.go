@@ -1,0 +1,220 @@
+// Package ant is one worker: it asks the model, runs the batch of calls that comes back, and tells the log.
+// What it holds is a fold over the log, so that it can be rebuilt from the log alone.
+package ant
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"colony/event"
+	"colony/model"
+	"colony/scheduler"
+	"colony/tools"
+)
+
+// Parts is what an ant is made of. All fields are needed but Layers, Low and Memory.
+type Parts struct {
+	Run, Task, Ant string
+	System         string         // the whole system prompt
+	Model          model.Provider // governed and metered for this ant
+	Name           string         // of the model, as its provider spells it
+	Effort         string
+	CacheKey       string
+	OutputLimit    int
+	Env            *tools.Env // Env.Tools is the carved registry; Env.Cwd is set by New
+	Layers         []tools.Layer
+	Log            event.Log
+	Width          int                                                       // calls side by side
+	Nudges         int                                                       // texts without a call that are answered before the ant ends
+	Foresee        func(context.Context, *tools.Env, []tools.Prepared) error // opens the questions of a batch together
+	Calls          func(int) error                                           // counts calls against the caps; a *model.CapError refuses
+	Low            func() string                                             // a word on what is left of the caps, when it is little and not yet said
+	Memory         *Memory                                                   // of an earlier life; nil for none
+	Show           func(model.Delta)                                         // text as it streams
+}
+
+// Ant is one card at work on one task. Its methods are not for concurrent use.
+type Ant struct {
+	Parts
+	memory  *Memory
+	handler tools.Handler
+	asked   int
+	nudged  int
+}
+
+// New makes an ant that is ready to be told its task.
+func New(p Parts) (*Ant, error) {
+	if p.Model == nil || p.Env == nil || p.Env.Tools == nil || p.Log == nil || p.Calls == nil || p.Foresee == nil || p.Width < 1 {
+		return nil, errors.New("ant: parts are missing")
+	}
+	if p.Memory == nil {
+		p.Memory = NewMemory(p.Env.Root)
+	}
+	if p.Show == nil {
+		p.Show = func(model.Delta) {}
+	}
+	if p.Low == nil {
+		p.Low = func() string { return "" }
+	}
+	a := &Ant{Parts: p, memory: p.Memory}
+	a.Env.Cwd = a.memory.Cwd
+	a.Env.Files.Apply(a.memory.Seen()...)
+	a.Env.Tools.Load(a.memory.Loaded()...)
+	layers := append([]tools.Layer{a.record}, p.Layers...)
+	a.handler = tools.Stack(tools.Invoke, append(layers, a.intent)...)
+	return a, nil
+}
+
+// Tell appends a text to the conversation. Kind is one of event.AntTold.
+func (a *Ant) Tell(ctx context.Context, kind, text string) error {
+	told := event.AntTold{Kind: kind, Text: text}
+	if err := a.append(ctx, told); err != nil {
+		return err
+	}
+	a.memory.told(told)
+	a.nudged = 0
+	return nil
+}
+
+// Work goes on with the conversation until the ant ends it or cannot go on. An error is colony's own failure.
+func (a *Ant) Work(ctx context.Context) (Ending, error) {
+	for {
+		if word := a.Low(); word != "" {
+			if err := a.note(ctx, word); err != nil {
+				return Ending{}, err
+			}
+		}
+		message, ending := a.ask(ctx)
+		if ending != nil {
+			return *ending, nil
+		}
+		if len(message.Calls) == 0 {
+			if a.nudged >= a.Nudges {
+				return Ending{Reason: NoProgress, Detail: "the model answered with text and no call"}, nil
+			}
+			a.nudged++
+			if err := a.note(ctx, nudge); err != nil {
+				return Ending{}, err
+			}
+			continue
+		}
+		a.nudged = 0
+		ending, err := a.batch(ctx, message.Calls)
+		if err != nil {
+			return Ending{}, err
+		}
+		if ending != nil {
+			return *ending, nil
+		}
+	}
+}
+
+const nudge = "Text alone ends nothing. Go on with calls; when the task is finished, or cannot be, call done."
+
+func (a *Ant) note(ctx context.Context, text string) error {
+	told := event.AntTold{Kind: "nudge", Text: text}
+	if err := a.append(ctx, told); err != nil {
+		return err
+	}
+	a.memory.told(told)
+	return nil
+}
+
+func (a *Ant) ask(ctx context.Context) (model.Message, *Ending) {
+	a.asked++
+	reply, err := a.Model.Complete(ctx, model.Request{
+		ID:          fmt.Sprintf("%s.%d", a.Ant, a.memory.Turns()+a.asked),
+		Model:       a.Name,
+		Messages:    append([]model.Message{{Role: model.System, Text: a.System}}, a.memory.Messages()...),
+		Tools:       a.Env.Tools.Specs(),
+		OutputLimit: a.OutputLimit,
+		Effort:      a.Effort,
+		CacheKey:    a.CacheKey,
+	}, a.Show)
+	if err != nil {
+		ending := EndingOf(ctx, err)
+		return model.Message{}, &ending
+	}
+	a.asked = 0
+	a.memory.replied(reply.Message)
+	return reply.Message, nil
+}
+
+func (a *Ant) batch(ctx context.Context, calls []tools.Call) (*Ending, error) {
+	if err := a.Calls(len(calls)); err != nil {
+		ending := EndingOf(ctx, err)
+		return &ending, a.interrupt(ctx, "not run: "+err.Error())
+	}
+	prepared := make([]tools.Prepared, len(calls))
+	for i, c := range calls {
+		prepared[i] = a.Env.Tools.Prepare(c)
+	}
+	if err := a.Foresee(ctx, a.Env, prepared); err != nil {
+		return nil, err
+	}
+	results, err := scheduler.Run(ctx, a.Env, prepared, a.Width, a.handler)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.recordRest(ctx, prepared, results); err != nil {
+		return nil, err
+	}
+	for i, r := range results {
+		a.Env.Tools.Load(r.Loaded...)
+		if r.Ends && r.Fault == "" {
+			ending := endingOfCall(calls[i])
+			return &ending, nil
+		}
+	}
+	if ctx.Err() != nil {
+		ending := EndingOf(ctx, ctx.Err())
+		return &ending, nil
+	}
+	return nil, nil
+}
+
+// recordRest records the results of calls that never came down the stack.
+func (a *Ant) recordRest(ctx context.Context, calls []tools.Prepared, results []tools.Result) error {
+	for i, p := range calls {
+		if a.memory.Answered(p.Call.ID) {
+			continue
+		}
+		done := doneOf(p, results[i])
+		if err := a.append(ctx, done); err != nil {
+			return err
+		}
+		a.memory.done(done)
+	}
+	return nil
+}
+
+// interrupt answers every open call, so that the conversation can go on.
+func (a *Ant) interrupt(ctx context.Context, text string) error {
+	for _, c := range a.memory.Open() {
+		done := event.ToolDone{Call: c.ID, Tool: c.Name, Fault: string(tools.Cancelled), Text: text}
+		if err := a.append(ctx, done); err != nil {
+			return err
+		}
+		a.memory.done(done)
+	}
+	return nil
+}
+
+func (a *Ant) append(ctx context.Context, body event.Body) error {
+	// A fact stands also where the ant was cancelled meanwhile.
+	_, err := a.Log.Append(context.WithoutCancel(ctx), event.Event{Run: a.Run, Task: a.Task, Ant: a.Ant, Body: body})
+	if err != nil {
+		return fmt.Errorf("append %s: %w", body.Type(), err)
+	}
+	return nil
+}
+
+func compact(args json.RawMessage) json.RawMessage {
+	if !json.Valid(args) {
+		quoted, _ := json.Marshal(string(args))
+		return quoted
+	}
+	return args
+}

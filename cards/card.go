@@ -1,0 +1,37 @@
+// Package cards holds the card format: who an ant is, what it may use, how it is checked and what it may
+// spend; the built-in cards with their prompts; and the shelf that finds a card by name.
+package cards
+
+import (
+	"time"
+
+	"colony/strict"
+)
+
+// Card is a role. An ant is told the Prompt and may use the Tools, which are a wall: none listed, none used.
+type Card struct {
+	Name, Description, Model, Effort, Prompt string
+	Tools                                    []string
+	Permissions                              Permissions
+	Caps                                     Caps
+	Gates                                    []string
+	Parallel                                 int    // ants of this card at once; 0 is no bound
+	Source                                   string // the file, or BuiltinSource
+	SHA256                                   string // of Text
+	Text                                     string // the YAML as it was read
+	doc                                      *strict.Doc
+}
+
+// Permissions are rules over calls: deny beats ask beats allow.
+type Permissions struct {
+	Allow []string `yaml:"allow"`
+	Ask   []string `yaml:"ask"`
+	Deny  []string `yaml:"deny"`
+}
+
+// Caps bound one ant; a nil field does not. Output is the limit of one reply in tokens, 0 for the setting's.
+type Caps struct {
+	PicoUSD, Tokens, Turns, Calls *int64
+	Wall                          *time.Duration
+	Output                        int
+}

@@ -1,0 +1,49 @@
+package cards
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"colony/strict"
+)
+
+// Lint checks the card against the names of all tools there are: each plain entry of tools that is none is
+// named with the nearest, byte for byte, so a name in other case, with a blank or with a letter of another
+// alphabet is unknown; and a card that cannot end its work because done is not listed. Patterns with a star
+// are not looked up: what they will match may not be there yet.
+func Lint(c Card, tools []string) strict.Faults {
+	var faults strict.Faults
+	for i, name := range c.Tools {
+		if strings.Contains(name, "*") || slices.Contains(tools, name) {
+			continue
+		}
+		text := fmt.Sprintf("card %s: unknown tool %s", c.Name, quoted(name))
+		if near := strict.Nearest(strings.TrimSpace(name), tools); near != "" {
+			text += ": did you mean " + near + "?"
+		} else {
+			text += ": there are " + strings.Join(tools, ", ")
+		}
+		faults = append(faults, c.fault(fmt.Sprintf("tools[%d]", i), text))
+	}
+	if !slices.Contains(c.Tools, "done") {
+		faults = append(faults, c.fault("tools", fmt.Sprintf("card %s: tools does not list done, so its ants could never end: add done", c.Name)))
+	}
+	return faults.Sorted()
+}
+
+// quoted shows a name so that a look-alike letter is seen.
+func quoted(name string) string {
+	plain := fmt.Sprintf("%q", name)
+	if ascii := fmt.Sprintf("%+q", name); ascii != plain {
+		return plain + " (" + ascii + ")"
+	}
+	return plain
+}
+
+func (c Card) fault(path, text string) strict.Fault {
+	if c.doc == nil {
+		return strict.Fault{File: c.Source, Text: text}
+	}
+	return c.doc.Fault(path, text)
+}

@@ -1,0 +1,117 @@
+package cards
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"colony/strict"
+)
+
+type raw struct {
+	Name        string      `yaml:"name" strict:"required"`
+	Description string      `yaml:"description"`
+	Model       string      `yaml:"model"`
+	Escalate    string      `yaml:"escalate" strict:"later"`
+	Effort      effort      `yaml:"effort"`
+	Prompt      string      `yaml:"prompt"`
+	Tools       []string    `yaml:"tools"`
+	Permissions Permissions `yaml:"permissions"`
+	Sandbox     struct{}    `yaml:"sandbox" strict:"later"`
+	Env         []string    `yaml:"env" strict:"later"`
+	Caps        rawCaps     `yaml:"caps"`
+	Gates       []gate      `yaml:"gates"`
+	Parallel    int         `yaml:"parallel" strict:"positive"`
+	Hatch       []string    `yaml:"hatch" strict:"later"`
+	Skills      []string    `yaml:"skills" strict:"later"`
+	MCP         struct{}    `yaml:"mcp" strict:"later"`
+	Extends     string      `yaml:"extends" strict:"later"`
+}
+
+type rawCaps struct {
+	USD    *strict.USD    `yaml:"usd" strict:"positive"`
+	Tokens *int64         `yaml:"tokens" strict:"positive"`
+	Output int            `yaml:"output" strict:"positive"`
+	Turns  *int64         `yaml:"turns" strict:"positive"`
+	Wall   *time.Duration `yaml:"wall" strict:"positive"`
+	Calls  *int64         `yaml:"calls" strict:"positive"`
+}
+
+// gate is a command, whatever YAML would make of it: true is one.
+type gate string
+
+// UnmarshalText takes any scalar.
+func (g *gate) UnmarshalText(text []byte) error {
+	if strings.TrimSpace(string(text)) == "" {
+		return fmt.Errorf("a gate needs a command")
+	}
+	*g = gate(text)
+	return nil
+}
+
+type effort string
+
+// UnmarshalText takes the efforts that providers know.
+func (e *effort) UnmarshalText(text []byte) error {
+	known := []string{"none", "minimal", "low", "medium", "high", "xhigh"}
+	if !slices.Contains(known, string(text)) {
+		return fmt.Errorf("unknown effort %q: there are %s", text, strings.Join(known, ", "))
+	}
+	*e = effort(text)
+	return nil
+}
+
+// Parse reads one card; all faults come at once, by place. Source is the file it came from. Tool names and
+// models are not looked up here: Lint knows the tools.
+func Parse(source string, data []byte) (Card, strict.Faults) {
+	doc, faults := strict.Parse(source, data)
+	if doc == nil {
+		return Card{}, faults
+	}
+	var r raw
+	faults = append(faults, doc.Decode(&r)...)
+	if r.Name != "" && !regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`).MatchString(r.Name) {
+		faults = append(faults, doc.Fault("name", "a card's name is a-z, 0-9, dash and underscore, at most 64, and begins with a letter or digit"))
+	}
+	faults = append(faults, lists(doc, r, faults)...)
+	return r.card(source, data, doc), faults.Sorted()
+}
+
+// lists finds empty and repeated entries of the card's lists, but for entries that are named in known.
+func lists(doc *strict.Doc, r raw, known strict.Faults) strict.Faults {
+	var faults strict.Faults
+	for path, list := range map[string][]string{"tools": r.Tools, "permissions.allow": r.Permissions.Allow, "permissions.ask": r.Permissions.Ask, "permissions.deny": r.Permissions.Deny} {
+		for i, entry := range list {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			wrong := func(f strict.Fault) bool {
+				return f.Line == doc.Fault(at, "").Line && f.Column == doc.Fault(at, "").Column
+			}
+			switch {
+			case slices.ContainsFunc(known, wrong):
+			case strings.TrimSpace(entry) == "":
+				faults = append(faults, doc.Fault(at, "this entry is empty: delete it"))
+			case slices.Index(list, entry) < i:
+				faults = append(faults, doc.Fault(at, entry+" is here twice: keep one"))
+			}
+		}
+	}
+	return faults
+}
+
+func (r raw) card(source string, data []byte, doc *strict.Doc) Card {
+	sum := sha256.Sum256(data)
+	c := Card{
+		Name: r.Name, Description: r.Description, Model: r.Model, Effort: string(r.Effort), Prompt: r.Prompt,
+		Tools: r.Tools, Permissions: r.Permissions, Parallel: r.Parallel,
+		Caps:   Caps{PicoUSD: (*int64)(r.Caps.USD), Tokens: r.Caps.Tokens, Turns: r.Caps.Turns, Calls: r.Caps.Calls, Wall: r.Caps.Wall, Output: r.Caps.Output},
+		Source: source, SHA256: hex.EncodeToString(sum[:]), Text: string(data), doc: doc,
+	}
+	for _, g := range r.Gates {
+		c.Gates = append(c.Gates, string(g))
+	}
+	return c
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"colony/event"
+	"colony/view"
+)
+
+// line is one event as a person reads it; empty where it is of no interest without --verbose.
+func line(e event.Event, verbose bool) string {
+	text := told(e)
+	if text == "" && verbose {
+		text = e.Body.Type()
+	}
+	if text == "" {
+		return ""
+	}
+	who := e.Ant
+	if who == "" {
+		who = e.Task
+	}
+	if who == "" {
+		who = "colony"
+	}
+	return fmt.Sprintf("%s  %-12s %s", e.Time.Local().Format("15:04:05"), view.Line(who), view.Line(text))
+}
+
+func told(e event.Event) string {
+	switch b := e.Body.(type) {
+	case event.AntHatched:
+		return fmt.Sprintf("hatched for %s on %s", e.Task, b.Model)
+	case event.AntEnded:
+		return "ended: " + b.Reason
+	case event.GateDone:
+		return fmt.Sprintf("gate %s (%s) %s", b.Command, b.Where, gateWord(b))
+	case event.LandingDone:
+		return "landing: " + withFiles(b.Outcome, b.Files)
+	case event.TaskDone:
+		return "task " + e.Task + " " + withReason(b.Status, b.Reason)
+	case event.Warned:
+		return b.Text + ". " + b.Next
+	case event.Throttled:
+		return "waits: " + b.Why
+	case event.RunFinished:
+		return "run " + withReason(b.Status, b.Reason)
+	case event.ToolDone:
+		if b.Fault == "permission_denied" {
+			return "denied " + b.Tool + ": " + b.Rule
+		}
+	}
+	return ""
+}
+
+func gateWord(b event.GateDone) string {
+	word := fmt.Sprintf("failed with exit %d", b.Exit)
+	if b.Exit == 0 {
+		word = "passed"
+	}
+	if b.Reused {
+		return word + " before on this tree"
+	}
+	return word + " in " + (time.Duration(b.Ms) * time.Millisecond).String()
+}
+
+func withReason(status, reason string) string {
+	if reason == "" {
+		return status
+	}
+	return status + " (" + reason + ")"
+}
+
+func withFiles(outcome string, files []string) string {
+	if outcome != "conflict" || len(files) == 0 {
+		return outcome
+	}
+	return outcome + " in " + strings.Join(files, ", ")
+}
+
+// printer shows a run's events as they come.
+type printer interface {
+	show(event.Event) error
+	close()
+}
+
+type linePrinter struct {
+	w       io.Writer
+	verbose bool
+}
+
+func (p linePrinter) show(e event.Event) error {
+	text := line(e, p.verbose)
+	if text == "" {
+		return nil
+	}
+	_, err := fmt.Fprintln(p.w, text)
+	return err
+}
+
+func (linePrinter) close() {}
+
+type jsonPrinter struct{ w io.Writer }
+
+func (p jsonPrinter) show(e event.Event) error {
+	data, err := e.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.w, "%s\n", view.EscapeJSON(data))
+	return err
+}
+
+func (jsonPrinter) close() {}
+
+type noPrinter struct{}
+
+func (noPrinter) show(event.Event) error { return nil }
+func (noPrinter) close()                 {}

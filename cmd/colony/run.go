@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"colony/event"
+	"colony/hatch"
+	"colony/plan"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// runOptions are the flags of `colony run`.
+type runOptions struct {
+	file, card, budget, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
+	models, gates                                                                      []string
+	noGate, yes                                                                        bool
+}
+
+const runExample = `  colony run -f plan.yaml
+  colony run -f plan.yaml --model openai/gpt-5 --budget 2.50
+  colony run -f plan.yaml --json --ants 4 --gate 'go test ./...'`
+
+func (a *app) runCmd() *cobra.Command {
+	o := &runOptions{}
+	cmd := &cobra.Command{
+		Use: "run -f PLAN", Short: "carry out a plan and land it on branch colony/RUN",
+		Long:    "Carry out a plan: an ant for each task, gates on the combined tree, the result on branch colony/RUN.\n" + exitHelp,
+		Example: runExample, Args: exactArgs(0, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 || o.file == "-" {
+				return notBuilt("run with a GOAL, or a plan from stdin")
+			}
+			if o.file == "" {
+				return usage(cmd, errors.New("run needs a plan: -f PLAN"))
+			}
+			return a.runPlan(cmd, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.file, "file", "f", "", "the `PLAN` to carry out")
+	f.StringVar(&o.ants, "ants", "", "ants at once: a `NUMBER`, or auto")
+	f.StringVar(&o.card, "card", "", "the card `NAME` for tasks that name none")
+	f.StringArrayVar(&o.models, "model", nil, "`MODEL` for every card, or CARD=MODEL (repeatable)")
+	f.StringArrayVar(&o.gates, "gate", nil, "a `COMMAND` that must pass (repeatable)")
+	f.BoolVar(&o.noGate, "no-gate", false, "allow tasks that nothing verifies")
+	f.StringVar(&o.redBase, "red-base", "", "allow: a gate that is red on the base advises until it first passes")
+	f.StringVar(&o.budget, "budget", "", "spend at most this many `USD`, or none")
+	f.StringVar(&o.maxTokens, "max-tokens", "", "use at most this many `TOKENS`, or none")
+	f.StringVar(&o.wall, "wall", "", "take at most this `DURATION`")
+	f.StringVar(&o.mode, "mode", "", "plan, ask, auto-edit or auto")
+	f.StringVar(&o.sandbox, "sandbox", "", "read-only, workspace, workspace+net or off")
+	f.StringVar(&o.base, "base", "", "the `REF` to begin at")
+	f.StringVar(&o.id, "run-id", "", "the run's `ID`")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the plan starts")
+	a.stateFlag(cmd, &o.state)
+	a.jsonFlag(cmd)
+	laterFlags(cmd, "one", "review", "from", "include-dirty", "land", "approve-over", "on-ask", "label", "detach/d",
+		"watch", "web", "report", "trust", "issue", "cluster")
+	return cmd
+}
+
+func (a *app) stateFlag(cmd *cobra.Command, into *string) {
+	cmd.Flags().StringVar(into, "state-dir", "", "keep colony's state in `DIR`")
+}
+
+func (a *app) runPlan(cmd *cobra.Command, o *runOptions) error {
+	parts, err := a.partsOf(cmd, o)
+	if err != nil {
+		return err
+	}
+	return a.carryOut(cmd.Context(), parts)
+}
+
+// partsOf reads all that the run is made of: the plan, the settings of every tier and the cards.
+func (a *app) partsOf(cmd *cobra.Command, o *runOptions) (hatch.Parts, error) {
+	data, err := os.ReadFile(a.path(o.file))
+	if err != nil {
+		return hatch.Parts{}, &hatch.Problem{Exit: 2, Code: "no_plan", Message: fmt.Sprintf("the plan %s cannot be read: %v", o.file, errors.Unwrap(err)), Next: "name a plan file with -f"}
+	}
+	p, faults := plan.Parse(o.file, data)
+	if len(faults) > 0 {
+		return hatch.Parts{}, faults
+	}
+	models, err := modelFlags(o.models)
+	if err != nil {
+		return hatch.Parts{}, usage(cmd, err)
+	}
+	house, err := a.house(o.state, flagSettings(cmd, o))
+	if err != nil {
+		return hatch.Parts{}, err
+	}
+	return hatch.Parts{
+		Version: version, House: house, Run: o.id, Plan: p, Models: models, Getenv: a.getenv,
+		NoGate: o.noGate, AllowRed: o.redBase == "allow", Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(),
+	}, redBase(cmd, o.redBase)
+}
+
+func redBase(cmd *cobra.Command, word string) error {
+	if word != "" && word != "allow" {
+		return usage(cmd, fmt.Errorf("--red-base %s: only allow is known", word))
+	}
+	return nil
+}
+
+// flagSettings are the typed flags that override settings.
+func flagSettings(cmd *cobra.Command, o *runOptions) map[string]string {
+	out := map[string]string{}
+	for flag, pair := range map[string][2]string{
+		"ants": {"run.ants", o.ants}, "card": {"run.card", o.card}, "budget": {"run.budget", o.budget},
+		"max-tokens": {"run.max_tokens", o.maxTokens}, "wall": {"run.wall", o.wall}, "mode": {"run.mode", o.mode},
+		"sandbox": {"sandbox.level", o.sandbox}, "base": {"run.base", o.base},
+	} {
+		if cmd.Flags().Changed(flag) {
+			out[pair[0]] = pair[1]
+		}
+	}
+	if cmd.Flags().Changed("gate") {
+		out["run.gates"] = flow(o.gates)
+	}
+	return out
+}
+
+// modelFlags reads MODEL and CARD=MODEL.
+func modelFlags(typed []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, t := range typed {
+		card, name, both := strings.Cut(t, "=")
+		if !both {
+			card, name = "", t
+		}
+		if name == "" {
+			return nil, fmt.Errorf("--model %q names no model", t)
+		}
+		out[card] = name
+	}
+	return out, nil
+}
+
+// headless reports that nobody is there to answer.
+func (a *app) headless() bool { return a.json || !terminal(a.in) }
+
+// carryOut opens the colony, says what is about to be spent, runs it and says what came of it.
+func (a *app) carryOut(ctx context.Context, parts hatch.Parts) error {
+	colony, err := hatch.Open(ctx, parts)
+	if err != nil {
+		return err
+	}
+	if !a.json && !a.quiet {
+		printBrief(a.err, colony.Brief())
+	}
+	finished, err := a.watched(ctx, colony)
+	if closed := colony.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		printSummary(a.out, finished, colony.Brief())
+	}
+	a.exit = exitOf(ctx, finished.Exit)
+	return nil
+}
+
+// exitOf is the exit code where a signal may have ended the run.
+func exitOf(ctx context.Context, code int) int {
+	var sig *signalError
+	if errors.As(context.Cause(ctx), &sig) && code != 1 {
+		return 128 + int(sig.number)
+	}
+	return code
+}
+
+// watched runs the colony while its events are printed as they come.
+func (a *app) watched(ctx context.Context, colony *hatch.Colony) (event.RunFinished, error) {
+	show := a.printer()
+	defer show.close()
+	following, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	printed := make(chan error, 1)
+	go func() { printed <- follow(following, colony, show) }()
+	finished, err := colony.Run(ctx)
+	if err != nil {
+		stop()
+		<-printed
+		return finished, err
+	}
+	return finished, <-printed
+}
+
+// follow prints events until the run is finished.
+func follow(ctx context.Context, colony *hatch.Colony, show printer) error {
+	for e, err := range colony.Log().Follow(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		if err := show.show(e); err != nil {
+			return err
+		}
+		if _, ok := e.Body.(event.RunFinished); ok {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (a *app) printer() printer {
+	lines := linePrinter{a.err, a.verbose}
+	switch {
+	case a.json:
+		return jsonPrinter{a.out}
+	case a.quiet:
+		return noPrinter{}
+	case terminal(a.err) && a.getenv("TERM") != "dumb":
+		return &livePrinter{w: a.err, width: width(a.err), lines: lines, state: newProgress()}
+	}
+	return lines
+}
+
+// width measures a terminal each time it is asked; 0 where it is none.
+func width(w io.Writer) func() int {
+	return func() int {
+		f, ok := w.(*os.File)
+		if !ok {
+			return 0
+		}
+		columns, _, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return 0
+		}
+		return columns
+	}
+}

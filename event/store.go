@@ -1,0 +1,210 @@
+package event
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"sync"
+	"time"
+)
+
+// ErrClosed is returned by an append to a log that was closed.
+var ErrClosed = errors.New("log is closed")
+
+// groupSize is how many appends may share a transaction.
+const groupSize = 256
+
+// Parts are what a Store is made of.
+type Parts struct {
+	Run string // stamped on events that name no run
+	Now func() time.Time
+}
+
+// Store is a log in a file, held by the one process that appends to it.
+type Store struct {
+	file  file
+	lock  *os.File
+	queue chan appending
+	stop  chan struct{} // closed by Close
+	done  chan struct{} // closed when the writer has ended
+	close sync.Once
+
+	mu    sync.Mutex    // guards grown
+	grown chan struct{} // closed and replaced by each group
+}
+
+type appending struct {
+	drafts []draft
+	result chan appended // has room for the one answer
+}
+
+type appended struct {
+	seq Seq
+	err error
+}
+
+// Open creates the log in dir or goes on with it, and owns it until Close. It returns an *OwnedError where
+// another process does, a *FormatError where a newer colony wrote it, and a *CorruptError where it is none.
+func Open(ctx context.Context, dir string, p Parts) (*Store, error) {
+	if p.Run == "" || p.Now == nil {
+		return nil, errors.New("open log: it needs a run and a clock")
+	}
+	if err := create(dir); err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	lock, err := own(dir, p.Now())
+	if err != nil {
+		return nil, err
+	}
+	s, err := open(ctx, dir, p, lock)
+	if err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, dir string, p Parts, lock *os.File) (*Store, error) {
+	db, err := connect(dir, "&_pragma=journal_mode(WAL)&_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxIdleConns(4)
+	db.SetMaxOpenConns(16)
+	s := &Store{
+		file: file{db, dir}, lock: lock, grown: make(chan struct{}),
+		queue: make(chan appending), stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	c := &chain{run: p.Run, now: p.Now}
+	w, err := s.writer(ctx, c)
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	go func() {
+		defer close(s.done)
+		w.run(s.queue, s.stop)
+	}()
+	return s, nil
+}
+
+// writer prepares the file and takes up the chain where it ends.
+func (s *Store) writer(ctx context.Context, c *chain) (*writer, error) {
+	if err := prepare(ctx, s.file.db, s.file.dir); err != nil {
+		return nil, err
+	}
+	if err := s.file.reachesMark(ctx); err != nil {
+		return nil, err
+	}
+	var sum []byte
+	err := s.file.db.QueryRowContext(ctx, "SELECT seq, sum FROM events ORDER BY seq DESC LIMIT 1").Scan(&c.seq, &sum)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return nil, damage(s.file.dir, err)
+	case len(sum) != sha256.Size:
+		return nil, &CorruptError{Log: s.file.dir, Seq: c.seq, What: "its checksum has another length"}
+	default:
+		c.last = [sha256.Size]byte(sum)
+	}
+	conn, err := s.file.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	insert, err := conn.PrepareContext(ctx, "INSERT INTO events (seq, head, fields, sum) VALUES (?, ?, ?, ?)")
+	if err != nil {
+		return nil, damage(s.file.dir, err)
+	}
+	mark, err := os.OpenFile(markPath(s.file.dir), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &writer{conn: conn, insert: insert, mark: mark, chain: c, grew: s.grew}, nil
+}
+
+// Append adds the events together, all or none, and returns the last one's place after they are durable.
+// Once the writer has taken them it waits for the disk, whatever becomes of ctx: an error of ctx means that
+// nothing was appended. After an error of the disk every later append returns it too.
+func (s *Store) Append(ctx context.Context, events ...Event) (Seq, error) {
+	ds, err := drafts(events)
+	if err != nil {
+		return 0, err
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	a := appending{ds, make(chan appended, 1)}
+	select {
+	case s.queue <- a:
+		r := <-a.result
+		return r.seq, r.err
+	case <-s.done:
+		return 0, ErrClosed
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+// Read yields what follows after, to the end as it is now.
+func (s *Store) Read(ctx context.Context, after Seq) iter.Seq2[Event, error] {
+	return read(ctx, owned{s.file, s}, after)
+}
+
+// Follow goes on with what is appended later, until ctx is done.
+func (s *Store) Follow(ctx context.Context, after Seq) iter.Seq2[Event, error] {
+	return follow(ctx, owned{s.file, s}, after)
+}
+
+// Close ends the writer after what it has taken, and gives the log up. It may be called more than once.
+func (s *Store) Close() error {
+	var err error
+	s.close.Do(func() {
+		close(s.stop)
+		<-s.done
+		err = errors.Join(s.file.db.Close(), s.lock.Close())
+	})
+	return err
+}
+
+func (s *Store) grew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.grown)
+	s.grown = make(chan struct{})
+}
+
+func (s *Store) growth() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.grown
+}
+
+// owned is a file whose growth its own process tells.
+type owned struct {
+	file
+	store *Store
+}
+
+func (o owned) watch(context.Context) (func(context.Context) error, func(), error) {
+	grown := o.store.growth()
+	wait := func(ctx context.Context) error {
+		select {
+		case <-grown:
+			grown = o.store.growth()
+			return nil
+		case <-o.store.done:
+			return ErrClosed
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return wait, func() {}, nil
+}
+
+var (
+	_ Log = (*Store)(nil)
+)

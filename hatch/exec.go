@@ -1,0 +1,52 @@
+package hatch
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"colony/guard/sandbox"
+	"colony/tools"
+)
+
+// confined runs processes in the sandbox: they write to the tree they work on and to a build cache of their kind.
+type confined struct {
+	box      *sandbox.Sandbox
+	tree     string
+	cache    string
+	readable []string
+	env      []string
+}
+
+// newConfined makes the cache directory. What it returns works on no tree yet.
+func newConfined(box *sandbox.Sandbox, cache string, readable []string, goflags string) (confined, error) {
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return confined{}, err
+	}
+	cache, err := filepath.EvalSymlinks(cache)
+	if err != nil {
+		return confined{}, err
+	}
+	return confined{box: box, cache: cache, readable: readable, env: []string{
+		"GOCACHE=" + filepath.Join(cache, "go-build"), "GOPROXY=off", "GOFLAGS=" + goflags,
+		"XDG_CACHE_HOME=" + filepath.Join(cache, "xdg"),
+		"npm_config_cache=" + filepath.Join(cache, "npm"),
+		"PIP_CACHE_DIR=" + filepath.Join(cache, "pip"),
+		"CARGO_TARGET_DIR=" + filepath.Join(cache, "cargo"),
+	}}, nil
+}
+
+// in is c at work on a tree.
+func (c confined) in(tree string) confined {
+	c.tree = tree
+	return c
+}
+
+func (c confined) exec(ctx context.Context, p tools.Process) (tools.Exit, error) {
+	exit, err := c.box.Run(ctx, sandbox.Job{
+		Argv: p.Argv, Dir: p.Dir, Env: append(append([]string{}, c.env...), p.Env...),
+		Writable: []string{c.tree, c.cache}, Readable: c.readable,
+		Stdout: p.Stdout, Stderr: p.Stderr,
+	})
+	return tools.Exit(exit), err
+}

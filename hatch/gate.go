@@ -1,0 +1,70 @@
+package hatch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"colony/event"
+	"colony/plan"
+	"colony/tools"
+)
+
+// gateOutputLimit bounds what is kept of a gate's output in memory.
+const gateOutputLimit = 4 << 20
+
+// exitTimeout is the exit code of a gate that ran out of time, as timeout(1) returns it.
+const exitTimeout = 124
+
+// gate runs a gate in a directory that holds a tree, in processes confined by c. The whole output is kept as a blob.
+func (c *Colony) gate(ctx context.Context, box confined, dir string, g plan.Gate) (event.GateReceipt, []byte, error) {
+	limit := g.Timeout
+	if limit == 0 {
+		limit = time.Duration(c.settings.limits.Gate)
+	}
+	timed, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	out := &bounded{left: gateOutputLimit}
+	start := c.parts.Now()
+	exit, err := box.exec(timed, tools.Process{
+		Argv: []string{"bash", "-c", g.Run}, Dir: filepath.Join(dir, g.Dir), Stdout: out, Stderr: out,
+	})
+	took := c.parts.Now().Sub(start)
+	if ctx.Err() != nil {
+		return event.GateReceipt{}, nil, context.Cause(ctx)
+	}
+	if errors.Is(timed.Err(), context.DeadlineExceeded) {
+		exit, err = tools.Exit{Code: exitTimeout}, nil
+		fmt.Fprintf(out, "\ncolony: the gate did not end within %s\n", limit)
+	}
+	if err != nil {
+		return event.GateReceipt{}, nil, fmt.Errorf("gate %s: %w", g.Title(), err)
+	}
+	blob, err := c.blobs.Put("text/plain", out.Bytes())
+	if err != nil {
+		return event.GateReceipt{}, nil, fmt.Errorf("gate %s: keep its output: %w", g.Title(), err)
+	}
+	return event.GateReceipt{Command: g.Run, Exit: exit.Code, Ms: took.Milliseconds(), Output: blob.SHA256}, out.Bytes(), nil
+}
+
+// bounded is a buffer that drops what comes after its limit, and says so. Both streams of a process may share it.
+type bounded struct {
+	bytes.Buffer
+	left int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if len(p) > b.left {
+		if b.left > 0 {
+			b.Buffer.Write(p[:b.left])
+			b.Buffer.WriteString("\ncolony: the rest of the output was dropped\n")
+			b.left = 0
+		}
+		return len(p), nil
+	}
+	b.left -= len(p)
+	return b.Buffer.Write(p)
+}

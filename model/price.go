@@ -1,0 +1,62 @@
+package model
+
+import (
+	"math"
+	"math/bits"
+)
+
+// PriceState says how sure a price is. The zero value means unknown.
+type PriceState string
+
+// The price states.
+const (
+	PriceUnknown PriceState = ""
+	PriceKnown   PriceState = "known"
+	PriceFree    PriceState = "free"
+)
+
+// Price is what each kind of token of a model costs, in picodollars a token.
+type Price struct {
+	State                             PriceState
+	Fresh, Cached, CacheWrite, Output int64
+	Date                              string // the day from which the rates hold
+	Source                            string // where they stand
+}
+
+// Free is the price of a model that costs nothing.
+func Free() Price { return Price{State: PriceFree} }
+
+// Cost is what a usage costs, exactly, in picodollars. It is false where the price is unknown. An amount
+// that int64 cannot hold is the largest that it can.
+func (p Price) Cost(u Usage) (int64, bool) {
+	switch p.State {
+	case PriceFree:
+		return 0, true
+	case PriceKnown:
+		sum := int64(0)
+		for _, part := range [...][2]int64{{u.Fresh, p.Fresh}, {u.Cached, p.Cached}, {u.CacheWrite, p.CacheWrite}, {u.Output, p.Output}} {
+			sum = addUp(sum, timesUp(part[0], part[1]))
+		}
+		return sum, true
+	}
+	return 0, false
+}
+
+// timesUp multiplies two amounts; a negative one counts as nothing.
+func timesUp(a, b int64) int64 {
+	if a <= 0 || b <= 0 {
+		return 0
+	}
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	if high != 0 || low > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(low)
+}
+
+func addUp(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}

@@ -1,0 +1,31 @@
+// Package plan is a goal taken apart: tasks and what they need, the YAML of both, and the check of the whole.
+package plan
+
+import (
+	"time"
+
+	"colony/strict"
+)
+
+// Plan is the graph of a run's tasks.
+type Plan struct {
+	Goal  string
+	Why   string
+	Tasks []Task
+	doc   *strict.Doc // where it was read from; nil for a plan made in code
+}
+
+// Task is one unit of work. ID becomes part of the names of refs and paths. An empty Card is the run's default card.
+type Task struct {
+	ID, Title, Prompt, Card string
+	Files, Needs, Locks     []string
+	Gates                   []Gate
+	Caps                    Caps
+	Review                  bool
+}
+
+// Caps bound a task; a nil field does not.
+type Caps struct {
+	PicoUSD, Tokens, Turns, Calls *int64
+	Wall                          *time.Duration
+}

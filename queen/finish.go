@@ -1,0 +1,147 @@
+package queen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"colony/event"
+	"colony/ledger"
+	"colony/tools"
+)
+
+// Exit codes of a run.
+const (
+	exitDone     = 0
+	exitBroken   = 1
+	exitRefused  = 2
+	exitUnlanded = 3
+	exitCapped   = 4
+	exitAsked    = 5
+	exitProvider = 6
+	exitStopped  = 130
+)
+
+// tally is what the queen folds from the log: the bill, who worked on what, and what was denied.
+type tally struct {
+	last   event.Seq
+	bill   ledger.Bill
+	ants   map[string][]string // by task
+	denied []event.Denied
+}
+
+// read takes what was appended since the last time.
+func (c *tally) read(ctx context.Context, log event.Log) error {
+	if c.ants == nil {
+		c.ants = map[string][]string{}
+	}
+	for e, err := range log.Read(context.WithoutCancel(ctx), c.last) {
+		if err != nil {
+			return fmt.Errorf("read the log after %d: %w", c.last, err)
+		}
+		c.last = e.Seq
+		c.bill.Add(e)
+		switch body := e.Body.(type) {
+		case event.TaskClaimed:
+			if !slices.Contains(c.ants[e.Task], e.Ant) {
+				c.ants[e.Task] = append(c.ants[e.Task], e.Ant)
+			}
+		case event.ToolDone:
+			if body.Fault == string(tools.PermissionDenied) {
+				c.denied = append(c.denied, event.Denied{Ant: e.Ant, Tool: body.Tool, Rule: body.Rule})
+			}
+		}
+	}
+	return nil
+}
+
+// finish appends run.finished.
+func (r *run) finish(ctx context.Context) (event.RunFinished, error) {
+	readErr := r.count.read(ctx, r.p.Log)
+	r.broken = r.broken || readErr != nil
+	f := event.RunFinished{Branch: r.p.Branch, Base: r.p.Base, Commit: r.head, WallMs: r.p.Now().Sub(r.start).Milliseconds(),
+		Reason: r.why, Denied: r.count.denied, Labels: r.p.Labels}
+	if r.refused != "" {
+		f.Reason = r.refused
+	}
+	f.Usage, f.USD, f.Price = r.count.bill.Total()
+	byID := map[string]*task{}
+	for _, t := range r.graph.order {
+		byID[t.ID] = t
+	}
+	for _, one := range r.p.Plan.Tasks {
+		t := byID[one.ID]
+		f.Tasks = append(f.Tasks, r.reported(t))
+		if t.kept != "" {
+			f.Kept = append(f.Kept, event.Kept{Task: t.ID, Ref: t.kept})
+		}
+	}
+	f.Exit = r.exit(ctx)
+	f.Status = r.status(ctx, f.Exit)
+	f.Resumable = f.Exit > exitUnlanded
+	return f, errors.Join(readErr, r.append(ctx, event.Event{Body: f}))
+}
+
+// reported is a task's line.
+func (r *run) reported(t *task) event.TaskReport {
+	out := t.report
+	out.ID, out.Title, out.Card, out.Status, out.Reason, out.Attempts = t.ID, t.Title, t.Card, t.state, t.reason, t.attempts
+	if !t.ended() { // the run was refused before it began
+		out.Status = cancelled
+	}
+	out.Ants = r.count.ants[t.ID]
+	out.Usage, out.USD, out.Price = r.count.bill.Task(t.ID)
+	return out
+}
+
+// exit is the first that applies of colony's own failure, a signal, the provider, a cap, an ask, a task.
+func (r *run) exit(ctx context.Context) int {
+	switch {
+	case r.refused != "":
+		return exitRefused
+	case r.broken:
+		return exitBroken
+	case r.all():
+		return exitDone
+	case ctx.Err() != nil:
+		return stopped(ctx)
+	case r.fatal:
+		return exitProvider
+	case r.capped:
+		return exitCapped
+	case r.asked:
+		return exitAsked
+	}
+	return exitUnlanded
+}
+
+// stopped is the exit code that the one who stopped the run wants.
+func stopped(ctx context.Context) int {
+	var coded interface {
+		error
+		ExitCode() int
+	}
+	if errors.As(context.Cause(ctx), &coded) {
+		return coded.ExitCode()
+	}
+	return exitStopped
+}
+
+func (r *run) all() bool {
+	return !slices.ContainsFunc(r.graph.order, func(t *task) bool { return !t.met() })
+}
+
+func (r *run) status(ctx context.Context, exit int) string {
+	switch {
+	case exit == exitDone:
+		return landed
+	case exit == exitCapped:
+		return "capped"
+	case ctx.Err() != nil && exit != exitBroken && exit != exitRefused:
+		return "stopped"
+	case slices.ContainsFunc(r.graph.order, func(t *task) bool { return t.state == landed }):
+		return "partial"
+	}
+	return failed
+}

@@ -1,0 +1,167 @@
+package queen
+
+import (
+	"slices"
+
+	"colony/event"
+	"colony/plan"
+)
+
+// Task states and final statuses.
+const (
+	pending   = "pending"
+	ready     = "ready"
+	running   = "running"
+	landing   = "landing"
+	landed    = "landed"
+	noChange  = "no_change"
+	failed    = "failed"
+	cancelled = "cancelled"
+	blocked   = "blocked"
+)
+
+// task is a node of the graph.
+type task struct {
+	plan.Task
+	place      int         // in depth-first order
+	gates      []plan.Gate // all that it must pass: the repository's, its card's, its own
+	unmet      int         // needs not yet met
+	dependents []*task
+
+	state    string
+	reason   string
+	ant      string
+	attempts int
+	returns  int
+	order    Order
+	work     string // the last commit of it
+	report   event.TaskReport
+	kept     string
+}
+
+func (t *task) ended() bool {
+	return slices.Contains([]string{landed, noChange, failed, cancelled, blocked}, t.state)
+}
+
+// met reports whether a dependent may go on.
+func (t *task) met() bool { return t.state == landed || t.state == noChange }
+
+// graph is the tasks, in depth-first order, and those that could start.
+type graph struct {
+	plan  plan.Plan
+	order []*task
+	queue []*task // ready: those that come back first, else in depth-first order
+}
+
+func newGraph(p Parts) *graph {
+	g := &graph{plan: p.Plan}
+	byID := map[string]*task{}
+	for _, t := range p.Plan.Tasks {
+		byID[t.ID] = &task{Task: t, state: pending, gates: union(p.Gates, p.Cards(t.Card), t.Gates)}
+	}
+	for i, id := range p.Plan.Order() {
+		t := byID[id]
+		t.place = i
+		g.order = append(g.order, t)
+		needs := slices.Clone(t.Needs)
+		slices.Sort(needs)
+		for _, need := range slices.Compact(needs) {
+			if on, ok := byID[need]; ok {
+				on.dependents = append(on.dependents, t)
+				t.unmet++
+			}
+		}
+	}
+	return g
+}
+
+// roots are the tasks that need nothing.
+func (g *graph) roots() []*task {
+	var roots []*task
+	for _, t := range g.order {
+		if t.unmet == 0 {
+			roots = append(roots, t)
+		}
+	}
+	return roots
+}
+
+// push makes a task wait for an ant.
+func (g *graph) push(t *task) {
+	t.state = ready
+	at, _ := slices.BinarySearchFunc(g.queue, t, func(a, b *task) int {
+		if (a.returns > 0) != (b.returns > 0) {
+			if a.returns > 0 {
+				return -1
+			}
+			return 1
+		}
+		return a.place - b.place
+	})
+	g.queue = slices.Insert(g.queue, at, t)
+}
+
+func (g *graph) pop() *task {
+	t := g.queue[0]
+	g.queue = g.queue[1:]
+	return t
+}
+
+// freed are the dependents of a met task that now need nothing more.
+func (t *task) freed() []*task {
+	var out []*task
+	for _, d := range t.dependents {
+		if d.unmet--; d.unmet == 0 && !d.ended() {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// downstream are all tasks that need t, directly or not, and have not ended, in depth-first order.
+func (t *task) downstream() []*task {
+	seen := map[*task]bool{}
+	var visit func(*task)
+	visit = func(t *task) {
+		for _, d := range t.dependents {
+			if !seen[d] && !d.ended() {
+				seen[d] = true
+				visit(d)
+			}
+		}
+	}
+	visit(t)
+	out := make([]*task, 0, len(seen))
+	for d := range seen {
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b *task) int { return a.place - b.place })
+	return out
+}
+
+// planMade is the graph as the log keeps it, in the order of the file.
+func (g *graph) planMade() event.PlanMade {
+	made := event.PlanMade{}
+	for _, t := range g.plan.Tasks {
+		made.Tasks = append(made.Tasks, event.PlanTask{ID: t.ID, Title: t.Title, Prompt: t.Prompt, Card: t.Card, Needs: t.Needs,
+			Files: t.Files, Locks: t.Locks, Gates: commands(t.Gates), Caps: logCaps(t.Caps), Review: t.Review})
+	}
+	return made
+}
+
+func commands(gates []plan.Gate) []string {
+	out := make([]string, len(gates))
+	for i, g := range gates {
+		out[i] = g.Run
+	}
+	return out
+}
+
+func logCaps(c plan.Caps) event.Caps {
+	out := event.Caps{USD: (*event.PicoUSD)(c.PicoUSD), Tokens: c.Tokens, Turns: c.Turns, Calls: c.Calls}
+	if c.Wall != nil {
+		ms := c.Wall.Milliseconds()
+		out.WallMs = &ms
+	}
+	return out
+}

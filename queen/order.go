@@ -1,0 +1,90 @@
+package queen
+
+import (
+	"context"
+
+	"colony/event"
+	"colony/ledger"
+	"colony/plan"
+)
+
+// Order is one attempt at a task: plain data, so that it can be carried out on another machine.
+type Order struct {
+	Run, Task, Title string
+	Ant, Card        string
+	Base             string // the commit the ant's worktree begins at
+	Prompt           string // the task's
+	Told             string // why the ant comes back; empty at the first attempt
+	Kind             string // of Told, as in ant.told: conflict or gate
+	Attempt          int    // from 1
+	Carve            [][2][]string
+	Gates            []plan.Gate         // what binds this task: the repository's, its card's, its own
+	Red              []event.GateReceipt // of Told: the gates that were red; their output is in blobs by hash
+	Caps             ledger.Caps
+	Fence            int64 // the lease's fencing number, rising over the run
+}
+
+// Reason is why an ant ended. The set is closed.
+type Reason string
+
+// The reasons.
+const (
+	Done       Reason = "done"
+	NoChange   Reason = "no_change"
+	Blocked    Reason = "blocked"
+	NoProgress Reason = "no_progress"
+	NoWork     Reason = "no_work" // done was said of an unchanged tree
+	GateRed    Reason = "gate"    // the gates stayed red in the worktree
+	Turns      Reason = "turns"
+	Calls      Reason = "calls"
+	Tokens     Reason = "tokens"
+	USD        Reason = "usd"
+	Wall       Reason = "wall"
+	Timeout    Reason = "timeout"
+	Refused    Reason = "refused"
+	Model      Reason = "model"
+	Cancelled  Reason = "cancelled"
+	Internal   Reason = "internal"
+)
+
+// Outcome is what an attempt came to.
+type Outcome struct {
+	Reason       Reason
+	Detail       string // one sentence for a person; of NoChange the ant's summary
+	Commit, Tree string // of Done: the work
+	Files        []string
+	Gates        []event.GateReceipt // one for each of the order's, in its order, as they ran on Tree
+	Clean        bool                // the worktree held Tree and nothing else when they ran, so they prove Tree
+	Scope        string              // of a cap: run, task or ant
+	Kept         string              // the ref that keeps work which will not land
+	Fatal        bool                // the provider refused: no later request of the run can work
+	Asked        bool                // it ended because of an unanswered ask or an untrusted file
+}
+
+// Hatcher carries out orders. It is safe for concurrent use. An error is colony's own failure and ends the run.
+type Hatcher interface {
+	Hatch(ctx context.Context, o Order) (Outcome, error)
+}
+
+// Gate runs one gate in a directory that holds a tree. An error is colony's own failure, never a red gate.
+// The receipt's Tree, Reused and Red are the queen's to fill.
+type Gate func(ctx context.Context, dir string, g plan.Gate) (event.GateReceipt, error)
+
+// verdict is a task's final status and reason for an outcome that does not go on to land.
+func (o Outcome) verdict() (status, reason string) {
+	switch o.Reason {
+	case NoChange:
+		return noChange, o.Detail
+	case Blocked:
+		return blocked, "said"
+	case Cancelled:
+		return cancelled, ""
+	case Turns, Calls, Tokens, USD, Wall:
+		return failed, "caps"
+	case GateRed, NoProgress, NoWork, Timeout, Refused, Model:
+		return failed, string(o.Reason)
+	case Done:
+		return failed, string(NoWork)
+	}
+	return failed, string(Internal)
+}

@@ -1,0 +1,144 @@
+// Package queen carries a plan out: she starts ants for the tasks whose needs are met, lands what they
+// bring one at a time after its gates passed on the combined tree, and says how every task ended.
+package queen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"colony/event"
+	"colony/ledger"
+	"colony/plan"
+	"colony/repo"
+)
+
+// Repo is what landing needs of git. It is safe for concurrent use.
+type Repo interface {
+	Stage(ctx context.Context, onto, commit string) (repo.Candidate, *repo.Conflict, error)
+	Checkout(ctx context.Context, commit string) (repo.Checkout, error)
+	Advance(ctx context.Context, ref, old, new string) (moved bool, err error)
+	Keep(ctx context.Context, ref, commit string) error
+}
+
+// Parts are what Run needs.
+type Parts struct {
+	Run     string
+	Plan    plan.Plan // checked; every task names its card
+	Branch  string    // full name of the run's branch
+	Base    string    // commit, where the branch is
+	Log     event.Log
+	Hatcher Hatcher
+	Repo    Repo
+	Gate    Gate
+	Caps    func(plan.Task) ledger.Caps    // of an ant on the task
+	Cards   func(card string) []plan.Gate  // the card's own gates
+	Kept    func(task string) (ref string) // where work that does not land is kept
+	Gates   []plan.Gate                    // the repository's; may be empty
+	NoGate  bool                           // a task without any gate may run
+	RedBase bool                           // a gate that is red on the base advises until it first passes
+	Ants    int                            // at most this many at once
+	Returns int                            // how often a landing may send a task back
+	Labels  map[string]string              // may be empty
+	Now     func() time.Time
+}
+
+func (p Parts) check() error {
+	var missing []error
+	need := func(ok bool, what string) {
+		if !ok {
+			missing = append(missing, errors.New("queen: no "+what))
+		}
+	}
+	need(p.Run != "", "run")
+	need(len(p.Plan.Tasks) > 0, "task")
+	need(p.Branch != "" && p.Base != "", "branch or base")
+	need(p.Log != nil && p.Hatcher != nil && p.Repo != nil && p.Gate != nil, "log, hatcher, repository or gate")
+	need(p.Caps != nil && p.Cards != nil && p.Kept != nil && p.Now != nil, "caps, cards, kept or clock")
+	need(p.Ants > 0, "place for an ant")
+	return errors.Join(missing...)
+}
+
+// Run carries the plan out and returns run.finished, which it appended as the last event. An error is
+// colony's own failure. When ctx is done no new ant starts, those at work are cancelled through it, and the
+// exit code is that of the context's cause if it has an ExitCode method.
+//
+// A red base (without RedBase) and a task without a gate (without NoGate) end the run with exit 2 before
+// anything is hatched; the reason then begins with red_base or no_gate and a colon.
+func Run(ctx context.Context, p Parts) (event.RunFinished, error) {
+	if err := p.check(); err != nil {
+		return event.RunFinished{}, err
+	}
+	r := &run{p: p, start: p.Now(), head: p.Base, graph: newGraph(p), ratchet: newRatchet(), names: map[string]int{}}
+	err := r.open(ctx)
+	if err == nil && r.refused == "" {
+		err = r.work(ctx)
+	}
+	finished, endErr := r.finish(ctx)
+	if err = errors.Join(err, endErr); err != nil {
+		return finished, fmt.Errorf("run %s: %w", p.Run, err)
+	}
+	return finished, nil
+}
+
+// run is what the one goroutine of work knows; landings and ants get values and hand values back.
+type run struct {
+	p       Parts
+	start   time.Time
+	head    string // of the branch
+	graph   *graph
+	toLand  []*task // in the order they came
+	ratchet *ratchet
+	count   tally
+	fence   int64
+	names   map[string]int // ants by card, for their names
+
+	refused string // nothing may start: why
+	broken  bool   // colony itself failed
+	capped  bool
+	fatal   bool
+	asked   bool
+	stale   bool   // somebody else moved the branch
+	why     string // the first sentence about what ended the run early
+}
+
+// halted reports whether no new ant may start.
+func (r *run) halted(ctx context.Context) bool {
+	return r.capped || r.fatal || r.stale || r.broken || ctx.Err() != nil
+}
+
+// open looks at the gates on the base, then records the plan. Nothing is spent before.
+func (r *run) open(ctx context.Context) error {
+	if !r.p.NoGate {
+		for _, t := range r.graph.order {
+			if len(t.gates) == 0 {
+				r.refused = fmt.Sprintf("no_gate: nothing would prove the task %s: name a gate in the plan, the settings or with --gate, or allow it with --no-gate", t.ID)
+				return nil
+			}
+		}
+	}
+	if err := r.baseGates(ctx); err != nil || r.refused != "" {
+		if err != nil && ctx.Err() != nil {
+			return nil
+		}
+		r.broken = err != nil
+		return err
+	}
+	return r.append(ctx, event.Event{Body: r.graph.planMade()})
+}
+
+// append records facts also when the run is being stopped.
+func (r *run) append(ctx context.Context, events ...event.Event) error {
+	return record(ctx, r.p, events...)
+}
+
+func record(ctx context.Context, p Parts, events ...event.Event) error {
+	for i := range events {
+		events[i].Run = p.Run
+	}
+	_, err := p.Log.Append(context.WithoutCancel(ctx), events...)
+	return err
+}
+
+var _ Repo = (*repo.Repo)(nil)

@@ -1,0 +1,187 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Message is a commit message with its trailers.
+type Message struct {
+	Subject, Body string
+	Trailers      [][2]string
+}
+
+// String is the message as git stores it; a trailer's value is one line.
+func (m Message) String() string {
+	var b strings.Builder
+	b.WriteString(oneLine(m.Subject) + "\n")
+	if body := strings.TrimSpace(strings.ReplaceAll(m.Body, "\x00", "")); body != "" {
+		b.WriteString("\n" + body + "\n")
+	}
+	for i, t := range m.Trailers {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(t[0] + ": " + oneLine(t[1]) + "\n")
+	}
+	return b.String()
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(s, "\x00", "")), " ")
+}
+
+// Commit is work that was recorded. Refused are paths left out of it: repositories inside the worktree.
+type Commit struct {
+	SHA, Tree string
+	Files     []string
+	Refused   []string
+	Empty     bool // nothing changed: SHA is the commit before
+}
+
+// Commit records everything in the worktree that is not ignored. It returns a *FilterError where a changed
+// file belongs to a filter.
+func (t *Tree) Commit(ctx context.Context, m Message) (Commit, error) {
+	made, err := t.stage(ctx)
+	if err != nil {
+		return Commit{}, fmt.Errorf("commit the worktree %s: %w", t.name, err)
+	}
+	if made.Empty {
+		return made, nil
+	}
+	if err := t.filtered(ctx, made.Files); err != nil {
+		return Commit{}, fmt.Errorf("commit the worktree %s: %w", t.name, err)
+	}
+	return made, t.record(ctx, &made, m)
+}
+
+// Keep records everything in the worktree that is not ignored under a kept ref in the user's repository and
+// returns the commit; it is empty where there is nothing beyond what the run's branch has.
+func (t *Tree) Keep(ctx context.Context, ref string) (string, error) {
+	made, err := t.stage(ctx)
+	if err != nil {
+		return "", fmt.Errorf("keep the worktree %s: %w", t.name, err)
+	}
+	if !made.Empty {
+		if err := t.record(ctx, &made, Message{Subject: "colony: the work of " + t.name + " as it was left"}); err != nil {
+			return "", err
+		}
+	}
+	if landed, err := t.repo.landed(ctx, made.SHA); err != nil || landed {
+		return "", err
+	}
+	return made.SHA, t.repo.Keep(ctx, ref, made.SHA)
+}
+
+// landed reports whether the run's branch has the commit.
+func (r *Repo) landed(ctx context.Context, commit string) (bool, error) {
+	at, err := r.at(ctx, r.Branch())
+	if err != nil || at == "" {
+		return false, err
+	}
+	_, err = r.own.run(ctx, nil, "merge-base", "--is-ancestor", commit, at)
+	if exitCode(err) == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+var unindexed = regexp.MustCompile(`(?m)^error: '(.*)/' does not have a commit checked out$`)
+
+// stage brings the index to what is on disk, without repositories inside.
+func (t *Tree) stage(ctx context.Context) (Commit, error) {
+	made := Commit{SHA: t.head}
+	_, err := t.git.run(ctx, nil, "add", "--all", "--ignore-errors")
+	for _, m := range unindexed.FindAllStringSubmatch(errText(err), -1) {
+		made.Refused = append(made.Refused, m[1])
+	}
+	if err != nil && len(made.Refused) == 0 {
+		return Commit{}, err
+	}
+	changed, err := t.changed(ctx)
+	if err != nil {
+		return Commit{}, err
+	}
+	var undo strings.Builder
+	for _, c := range changed {
+		if c.nested() {
+			made.Refused = append(made.Refused, c.path)
+			fmt.Fprintf(&undo, "%s %s 0\t%s\x00", c.oldMode, c.oldID, c.path)
+		} else {
+			made.Files = append(made.Files, c.path)
+		}
+	}
+	if undo.Len() > 0 {
+		if _, err := t.git.run(ctx, []byte(undo.String()), "update-index", "-z", "--index-info"); err != nil {
+			return Commit{}, err
+		}
+	}
+	made.Empty = len(made.Files) == 0
+	return made, nil
+}
+
+// change is a path that differs between the index and HEAD.
+type change struct{ oldMode, newMode, oldID, path string }
+
+// nested is a repository inside that HEAD does not have so. Its commits would be in no one's hands.
+func (c change) nested() bool { return c.newMode == "160000" }
+
+func (t *Tree) changed(ctx context.Context) ([]change, error) {
+	out, err := t.git.run(ctx, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=none", t.head)
+	if err != nil {
+		return nil, err
+	}
+	parts := fields(out)
+	changes := make([]change, 0, len(parts)/2)
+	for i := 0; i+1 < len(parts); i += 2 {
+		meta := strings.Fields(strings.TrimPrefix(parts[i], ":"))
+		if len(meta) < 5 {
+			return nil, fmt.Errorf("git diff-index: a line of %d words", len(meta))
+		}
+		changes = append(changes, change{oldMode: meta[0], newMode: meta[1], oldID: meta[2], path: parts[i+1]})
+	}
+	return changes, nil
+}
+
+// filtered refuses changed files that an attribute hands to a filter.
+func (t *Tree) filtered(ctx context.Context, files []string) error {
+	out, err := t.git.run(ctx, []byte(strings.Join(files, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "filter")
+	if err != nil {
+		return err
+	}
+	refused := &FilterError{}
+	parts := fields(out)
+	for i := 0; i+2 < len(parts); i += 3 {
+		if v := parts[i+2]; v != "unspecified" && v != "unset" {
+			refused.Filter = v
+			refused.Files = append(refused.Files, parts[i])
+		}
+	}
+	if refused.Filter != "" {
+		return refused
+	}
+	return nil
+}
+
+// record writes the index as a commit on the last one and holds it by a ref of the state repository.
+func (t *Tree) record(ctx context.Context, made *Commit, m Message) error {
+	out, err := t.git.run(ctx, nil, "write-tree")
+	if err != nil {
+		return fmt.Errorf("commit the worktree %s: %w", t.name, err)
+	}
+	made.Tree = strings.TrimSpace(string(out))
+	by := t.repo.User().signature(time.Now())
+	made.SHA, err = t.repo.write(ctx, object{tree: made.Tree, parents: []string{t.head}, author: by, committer: by, text: m.String()})
+	if err != nil {
+		return fmt.Errorf("commit the worktree %s: %w", t.name, err)
+	}
+	in := fmt.Sprintf("update HEAD %s %s\nupdate refs/colony/%s/work/%s %s\n", made.SHA, t.head, t.repo.run, t.name, made.SHA)
+	if _, err := t.git.run(ctx, []byte(in), "update-ref", "--stdin"); err != nil {
+		return fmt.Errorf("commit the worktree %s: %w", t.name, err)
+	}
+	t.head = made.SHA
+	return nil
+}

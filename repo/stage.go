@@ -1,0 +1,165 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Candidate is a task's work as one commit on another. Empty says that it adds nothing there.
+type Candidate struct {
+	Commit, Tree, Onto string
+	Files              []string
+	Empty              bool
+}
+
+// Conflict is why two commits do not join. Commit holds what git could join, with markers in Files, and has
+// the one it should land on as its parent: it is where the rework begins.
+type Conflict struct {
+	Files  []string
+	Commit string
+}
+
+// Stage puts all that commit has and onto has not on top of onto, as one commit with the same message.
+// No worktree is touched. Work that still has markers of an earlier conflict is a Conflict.
+func (r *Repo) Stage(ctx context.Context, onto, commit string) (Candidate, *Conflict, error) {
+	c, conflict, err := r.stage(ctx, onto, commit)
+	if err != nil {
+		return Candidate{}, nil, fmt.Errorf("stage %s on %s: %w", commit, onto, err)
+	}
+	return c, conflict, nil
+}
+
+func (r *Repo) stage(ctx context.Context, onto, commit string) (Candidate, *Conflict, error) {
+	objects, err := r.commits(ctx, onto, commit)
+	if err != nil {
+		return Candidate{}, nil, err
+	}
+	target, work := objects[0], objects[1]
+	c := Candidate{Commit: commit, Tree: work.tree, Onto: onto}
+	if len(work.parents) != 1 || work.parents[0] != onto {
+		var files []string
+		if c.Tree, files, err = r.join(ctx, onto, commit); err != nil {
+			return Candidate{}, nil, err
+		}
+		work.tree, work.parents = c.Tree, []string{onto}
+		work.committer = work.author
+		if len(files) > 0 {
+			work.text = "colony: work that does not join yet\n"
+			at, err := r.write(ctx, work)
+			return Candidate{}, &Conflict{Files: files, Commit: at}, err
+		}
+		if c.Commit, err = r.write(ctx, work); err != nil {
+			return Candidate{}, nil, err
+		}
+	}
+	if c.Empty = c.Tree == target.tree; c.Empty {
+		return c, nil, nil
+	}
+	if c.Files, err = r.Files(ctx, target.tree, c.Tree); err != nil {
+		return Candidate{}, nil, err
+	}
+	if c.Commit == commit {
+		return c, nil, nil
+	}
+	marked, err := r.marked(ctx, c)
+	if err != nil || len(marked) > 0 {
+		return Candidate{}, &Conflict{Files: marked, Commit: c.Commit}, err
+	}
+	return c, nil, nil
+}
+
+// join is the tree of both commits, and the files in which it has markers.
+func (r *Repo) join(ctx context.Context, onto, commit string) (tree string, files []string, err error) {
+	out, err := r.own.run(ctx, nil, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
+	parts := fields(out)
+	if code := exitCode(err); code < 0 || code > 1 || len(parts) == 0 {
+		return "", nil, err
+	}
+	return parts[0], parts[1:], checkID(parts[0])
+}
+
+// markers are the lines that join leaves in a file: git names the two commits by their full ids.
+const markers = `^(<<<<<<<|>>>>>>>) ([0-9a-f]{40}|[0-9a-f]{64})$`
+
+// marked are files of a candidate with markers that join left there.
+func (r *Repo) marked(ctx context.Context, c Candidate) ([]string, error) {
+	changed := map[string]bool{}
+	for _, f := range c.Files {
+		changed[f] = true
+	}
+	out, err := r.own.run(ctx, nil, "grep", "-l", "-z", "-a", "-E", "-e", markers, c.Tree)
+	if exitCode(err) == 1 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, f := range fields(out) {
+		if _, path, _ := strings.Cut(f, ":"); changed[path] {
+			files = append(files, path)
+		}
+	}
+	return files, nil
+}
+
+// Checkout is a commit on disk in a private directory, for gates. Remove deletes it, whatever it holds.
+type Checkout struct {
+	Dir, Tree string
+	Remove    func() error
+}
+
+// Checkout makes a private worktree of a commit. Its path is one of few, so that what tools cache by path
+// is found again.
+func (r *Repo) Checkout(ctx context.Context, commit string) (Checkout, error) {
+	if err := checkID(commit); err != nil {
+		return Checkout{}, err
+	}
+	name, unlock, err := r.slot()
+	if err != nil {
+		return Checkout{}, fmt.Errorf("check out %s: %w", commit, err)
+	}
+	t := r.tree(name, filepath.Join(r.state, "gates", name), "@gates."+name, commit)
+	remove := func() error { return errors.Join(t.erase(), unlock()) }
+	tree, err := r.Tree(ctx, commit)
+	if err == nil {
+		err = errors.Join(t.erase(), t.make(ctx))
+	}
+	if err != nil {
+		return Checkout{}, errors.Join(fmt.Errorf("check out %s: %w", commit, err), remove())
+	}
+	return Checkout{Dir: t.Dir, Tree: tree, Remove: remove}, nil
+}
+
+// slots bounds how many checkouts stand at once, over all runs of a repository.
+const slots = 256
+
+// slot takes the lowest free number, over all processes. Its lock goes with the process.
+func (r *Repo) slot() (name string, unlock func() error, err error) {
+	dir := filepath.Join(r.state, "gates")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", nil, err
+	}
+	for i := 1; i <= slots; i++ {
+		name := strconv.Itoa(i)
+		f, err := os.OpenFile(filepath.Join(dir, name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return "", nil, err
+		}
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return name, f.Close, nil
+		}
+		f.Close()
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return "", nil, err
+		}
+	}
+	return "", nil, fmt.Errorf("%d checkouts stand already", slots)
+}

@@ -1,0 +1,115 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Start makes the state repository, pins the base and creates the run's branch there.
+// A run that has a branch is a *RunExistsError.
+func (r *Repo) Start(ctx context.Context, base string) error {
+	if err := checkID(base); err != nil {
+		return err
+	}
+	if err := r.prepare(ctx); err != nil {
+		return fmt.Errorf("prepare the state repository %s: %w", r.gitDir(), err)
+	}
+	in := fmt.Sprintf("create %s %s\ncreate %s %s\n", r.Branch(), base, r.baseRef(), base)
+	if _, err := r.user.run(ctx, []byte(in), "update-ref", "--stdin"); err != nil {
+		if at, headErr := r.at(ctx, r.Branch()); headErr == nil && at != "" {
+			return &RunExistsError{Run: r.run, Branch: r.Branch()}
+		}
+		return fmt.Errorf("create %s: %w", r.Branch(), err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.base = base
+	return nil
+}
+
+func (r *Repo) baseRef() string { return "refs/colony/" + r.run + "/base" }
+
+// prepare makes what is not there and copies what changes how the user's objects and files are read.
+func (r *Repo) prepare(ctx context.Context) error {
+	if strings.ContainsAny(r.found.objects, "\n\r") {
+		return &UnsupportedError{What: "the path of the repository's objects has a line break", Next: "move it"}
+	}
+	if err := os.MkdirAll(r.state, 0o700); err != nil {
+		return err
+	}
+	if err := r.initialise(ctx); err != nil {
+		return err
+	}
+	if err := replace(filepath.Join(r.gitDir(), "objects", "info", "alternates"), []byte(r.found.objects+"\n")); err != nil {
+		return err
+	}
+	for _, name := range []string{"shallow", "info/exclude"} {
+		if err := mirror(filepath.Join(r.found.common, name), filepath.Join(r.gitDir(), name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// initialise makes the bare repository in one step that another process may win.
+func (r *Repo) initialise(ctx context.Context) error {
+	if _, err := os.Stat(filepath.Join(r.gitDir(), "HEAD")); err == nil {
+		return nil
+	}
+	tmp, err := os.MkdirTemp(r.state, "git.")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	c := r.own
+	c.side, c.dir = nil, tmp
+	if _, err := c.run(ctx, nil, "init", "--quiet", "--bare", "--template=", "--initial-branch=none", "--object-format="+r.found.format, tmp); err != nil {
+		return err
+	}
+	err = os.Rename(tmp, r.gitDir())
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// mirror makes to hold what from holds, or not exist either.
+func mirror(from, to string) error {
+	data, err := os.ReadFile(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.Remove(to)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	return replace(to, data)
+}
+
+// replace writes a file as a whole: a reader sees the old one or the new one.
+func replace(path string, data []byte) error {
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new.")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}

@@ -1,0 +1,163 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Tree is an ant's worktree. Its methods do not run beside each other.
+type Tree struct {
+	Dir    string // absolute
+	GitDir string // what git needs of it, outside Dir
+	Base   string // the commit it began at
+
+	name string
+	repo *Repo
+	git  caller
+	head string // the last commit made of it, else Base
+}
+
+// Worktree makes a new worktree of the run at a commit. The name is new in this run.
+func (r *Repo) Worktree(ctx context.Context, name, commit string) (*Tree, error) {
+	if err := errors.Join(checkName(name), checkID(commit)); err != nil {
+		return nil, fmt.Errorf("make a worktree: %w", err)
+	}
+	t := r.tree(name, filepath.Join(r.state, "wt", r.run, name), r.run+"."+name, commit)
+	if err := t.make(ctx); err != nil {
+		return nil, fmt.Errorf("make the worktree %s: %w", name, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trees[name] = t
+	return t, nil
+}
+
+func (r *Repo) tree(name, dir, admin, commit string) *Tree {
+	t := &Tree{Dir: dir, GitDir: filepath.Join(r.gitDir(), "worktrees", admin), Base: commit, head: commit, name: name, repo: r}
+	t.git = r.own.at(t.GitDir, t.Dir)
+	return t
+}
+
+func (r *Repo) standing() []*Tree {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	trees := make([]*Tree, 0, len(r.trees))
+	for _, t := range r.trees {
+		trees = append(trees, t)
+	}
+	slices.SortFunc(trees, func(a, b *Tree) int { return strings.Compare(a.name, b.name) })
+	return trees
+}
+
+// make writes what `git worktree add --lock --no-checkout` would, and fills the directory.
+func (t *Tree) make(ctx context.Context) (err error) {
+	if err := os.MkdirAll(filepath.Dir(t.GitDir), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(t.GitDir, 0o700); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
+		return errors.Join(err, os.RemoveAll(t.GitDir))
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.erase())
+		}
+	}()
+	files := [][2]string{
+		{filepath.Join(t.GitDir, "HEAD"), t.Base + "\n"},
+		{filepath.Join(t.GitDir, "commondir"), "../..\n"},
+		{filepath.Join(t.GitDir, "gitdir"), filepath.Join(t.Dir, ".git") + "\n"},
+		{filepath.Join(t.GitDir, "locked"), fmt.Sprintf("run %s, process %d\n", t.repo.run, os.Getpid())},
+		{filepath.Join(t.Dir, ".git"), "gitdir: " + t.GitDir + "\n"},
+	}
+	for _, f := range files {
+		if err := os.WriteFile(f[0], []byte(f[1]), 0o600); err != nil {
+			return err
+		}
+	}
+	_, err = t.git.run(ctx, nil, "read-tree", "--reset", "-u", t.Base)
+	return err
+}
+
+// Remove takes the worktree away. One that holds what no kept ref reaches, ignored files included, stays and
+// is a *HeldError.
+func (t *Tree) Remove(ctx context.Context) error {
+	if err := t.holds(ctx); err != nil {
+		return err
+	}
+	if err := t.erase(); err != nil {
+		return fmt.Errorf("remove the worktree %s: %w", t.name, err)
+	}
+	t.repo.mu.Lock()
+	defer t.repo.mu.Unlock()
+	delete(t.repo.trees, t.name)
+	return nil
+}
+
+// holds says what would be lost with the worktree.
+func (t *Tree) holds(ctx context.Context) error {
+	if _, err := os.Stat(filepath.Join(t.repo.gitDir(), "refs", "stash")); err == nil {
+		return &HeldError{Dir: t.Dir, Why: "there is a stash"}
+	}
+	head, err := os.ReadFile(filepath.Join(t.GitDir, "HEAD"))
+	if err != nil {
+		return fmt.Errorf("look at the worktree %s: %w", t.name, err)
+	}
+	if strings.TrimSpace(string(head)) != t.head {
+		return &HeldError{Dir: t.Dir, Why: "its commit is not one of colony's"}
+	}
+	files, err := status(ctx, t.git, "--untracked-files=normal", "--ignored=traditional")
+	if err != nil {
+		return fmt.Errorf("look at the worktree %s: %w", t.name, err)
+	}
+	if len(files) > 0 {
+		return &HeldError{Dir: t.Dir, Why: "it has files that are in no commit: " + list(files), Files: files}
+	}
+	return nil
+}
+
+// status are the paths that git sees as changed.
+func status(ctx context.Context, c caller, flags ...string) ([]string, error) {
+	out, err := c.run(ctx, nil, append([]string{"status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all"}, flags...)...)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, line := range fields(out) {
+		if len(line) > 3 {
+			paths = append(paths, line[3:])
+		}
+	}
+	return paths, nil
+}
+
+// erase deletes the directory, then what git knows of it.
+func (t *Tree) erase() error {
+	if err := removeAll(t.Dir); err != nil {
+		return err
+	}
+	return os.RemoveAll(t.GitDir)
+}
+
+// removeAll is os.RemoveAll that makes directories writable where it must.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	walk := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return errors.Join(walk, os.RemoveAll(dir))
+}

@@ -1,0 +1,77 @@
+package tools
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"colony/strict"
+)
+
+// DuplicateNameError is a tool that registers twice under one source.
+type DuplicateNameError struct{ Name, First, Second string }
+
+func (e *DuplicateNameError) Error() string {
+	return fmt.Sprintf("tool %s of %s is there already: second registration by %s", e.Name, e.First, e.Second)
+}
+
+// UnknownToolError is a plain name in a list of a card that no tool has. Nearest may be empty.
+type UnknownToolError struct{ Name, Nearest string }
+
+func (e *UnknownToolError) Error() string {
+	if e.Nearest == "" {
+		return fmt.Sprintf("tool %q is unknown", e.Name)
+	}
+	return fmt.Sprintf("tool %q is unknown: did you mean %s?", e.Name, e.Nearest)
+}
+
+// Child is a live view of r that shows what allow names and deny does not, of what r itself shows. A star in a
+// name stands for any run of characters and need not match yet. A plain name that no tool has is an
+// *UnknownToolError; an empty allow is no tools.
+func (r *Registry) Child(allow, deny []string) (*Registry, error) {
+	known := r.names()
+	for _, name := range slices.Concat(allow, deny) {
+		if !isPattern(name) && !slices.Contains(known, name) {
+			return nil, &UnknownToolError{Name: name, Nearest: strict.Nearest(name, known)}
+		}
+	}
+	child := NewRegistry(r.warn)
+	child.parent = r
+	child.walls = []filter{{allow: slices.Clone(allow), deny: slices.Clone(deny)}}
+	return child, nil
+}
+
+// Clone is the same view without a parent: what is visible is copied root first, stateful tools by their own
+// Clone, and the walls go with it. Later changes of either do not reach the other.
+func (r *Registry) Clone() *Registry {
+	var chain []*Registry
+	for at := r; at != nil; at = at.above() {
+		chain = append(chain, at)
+	}
+	c := NewRegistry(io.Discard)
+	c.warn = r.warn
+	for _, at := range slices.Backward(chain) {
+		at.copyInto(c)
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	c.frozen, c.loaded = slices.Clone(r.frozen), slices.Clone(r.loaded)
+	return c
+}
+
+func (r *Registry) copyInto(c *Registry) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, name := range slices.Sorted(maps.Keys(r.own)) {
+		for _, e := range r.own[name] {
+			if s, ok := e.tool.(stateful); ok {
+				e.tool = s.Clone()
+			}
+			c.own[name] = append(c.own[name], e)
+		}
+	}
+	c.walls = append(c.walls, r.walls...)
+	c.denied = append(c.denied, r.denied...)
+	c.replace = append(c.replace, r.replace...)
+}
