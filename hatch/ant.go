@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -121,7 +122,11 @@ func (l *life) furnish() (err error) {
 	if l.box, err = l.confine("ants"); err != nil {
 		return err
 	}
-	l.box = l.box.in(l.tree.Dir)
+	scratch := filepath.Join(l.parts.runDir(l.run), "scratch", l.order.Ant)
+	if err := os.MkdirAll(scratch, 0o700); err != nil {
+		return fmt.Errorf("make the scratch directory: %w", err)
+	}
+	l.box = l.box.in(l.tree.Dir, scratch)
 	registry, err := l.registry.Child(l.card.Tools, nil)
 	if err != nil {
 		return err
@@ -136,7 +141,7 @@ func (l *life) furnish() (err error) {
 }
 
 func (l *life) layers(policy *guard.Policy) []tools.Layer {
-	return []tools.Layer{tools.Catch(), tools.LoopGuard(), tools.Refused(), policy.Gate(), tools.Cap(l.redact), tools.Retry()}
+	return []tools.Layer{tools.Catch(), tools.LoopGuard(), tools.Refused(), policy.Gate(), tools.Cap(l.settings.limits.ResultCap, l.redact), tools.Retry()}
 }
 
 // policy is what the ant may touch: its card's rules and the settings', united.

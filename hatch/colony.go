@@ -193,23 +193,23 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 }
 
 // ownTools are the tools that come with colony.
-func ownTools() []tools.Tool {
-	return append(builtin.All(), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool())
+func ownTools(shLimit time.Duration) []tools.Tool {
+	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool())
 }
 
 // ToolNames are the names of all tools that a card may list.
 func ToolNames() []string {
 	var names []string
-	for _, t := range ownTools() {
+	for _, t := range ownTools(0) {
 		names = append(names, t.Spec().Name)
 	}
 	return names
 }
 
 // allTools is the registry from which every ant's is carved.
-func allTools(warn io.Writer) (*tools.Registry, error) {
+func allTools(warn io.Writer, shLimit time.Duration) (*tools.Registry, error) {
 	r := tools.NewRegistry(warn)
-	for _, t := range ownTools() {
+	for _, t := range ownTools(shLimit) {
 		if err := r.Register(tools.BuiltIn, t); err != nil {
 			return nil, err
 		}
@@ -249,6 +249,6 @@ func (c *Colony) openLog(ctx context.Context) (err error) {
 	if c.routed, err = c.routes(); err != nil {
 		return err
 	}
-	c.registry, err = allTools(c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}))
+	c.registry, err = allTools(c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}), time.Duration(c.settings.limits.Sh))
 	return err
 }

@@ -13,6 +13,7 @@ import (
 type confined struct {
 	box      *sandbox.Sandbox
 	tree     string
+	scratch  string // found as /tmp
 	cache    string
 	readable []string
 	env      []string
@@ -36,16 +37,17 @@ func newConfined(box *sandbox.Sandbox, cache string, readable []string, goflags 
 	}}, nil
 }
 
-// in is c at work on a tree.
-func (c confined) in(tree string) confined {
-	c.tree = tree
+// in is c at work on a tree. scratch is a directory of colony's own that processes find as /tmp, from call to call;
+// where it is empty, what they leave there ends with each.
+func (c confined) in(tree, scratch string) confined {
+	c.tree, c.scratch = tree, scratch
 	return c
 }
 
 func (c confined) exec(ctx context.Context, p tools.Process) (tools.Exit, error) {
 	exit, err := c.box.Run(ctx, sandbox.Job{
 		Argv: p.Argv, Dir: p.Dir, Env: append(append([]string{}, c.env...), p.Env...),
-		Writable: []string{c.tree, c.cache}, Readable: c.readable,
+		Writable: []string{c.tree, c.cache}, Readable: append([]string{filepath.Join(c.tree, ".git")}, c.readable...), Scratch: c.scratch,
 		Stdout: p.Stdout, Stderr: p.Stderr,
 	})
 	return tools.Exit(exit), err

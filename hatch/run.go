@@ -30,7 +30,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 		Caps:  func(t plan.Task) ledger.Caps { return antCaps(c.cards[t.Card]) },
 		Cards: func(card string) []plan.Gate { return plainGates(c.cards[card].Gates) },
 		Gate: func(ctx context.Context, dir string, g plan.Gate) (event.GateReceipt, error) {
-			receipt, _, err := c.gate(ctx, gates.in(dir), dir, g)
+			receipt, _, err := c.gate(ctx, gates.in(dir, ""), dir, g)
 			return receipt, err
 		},
 	})

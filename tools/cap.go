@@ -10,9 +10,9 @@ import (
 // noOutput stands for a text that is blank.
 const noOutput = "(no output)"
 
-// Cap makes a result's text fit for the model: redacted, never blank, valid UTF-8, and cut to the tool's cap
+// Cap makes a result's text fit for the model: redacted, never blank, valid UTF-8, and cut to the tool's cap, else to limit,
 // with the whole kept in the env's blobs. Redact replaces secrets, in views too; it is applied once, here.
-func Cap(redact func(string) string) Layer {
+func Cap(limit int, redact func(string) string) Layer {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, env *Env, p Prepared) (Result, error) {
 			r, err := next(ctx, env, p)
@@ -24,12 +24,12 @@ func Cap(redact func(string) string) Layer {
 			if strings.TrimSpace(text) == "" {
 				text = noOutput
 			}
-			limit := p.Tool.Spec().ResultCap
-			if limit == 0 {
-				limit = DefaultResultCap
+			most := p.Tool.Spec().ResultCap
+			if most == 0 {
+				most = limit
 			}
 			r.Bytes = int64(len(text))
-			r.Text, r.Spilled, err = CapText(text, limit, env.Blobs)
+			r.Text, r.Spilled, err = CapText(text, most, env.Blobs)
 			if err != nil {
 				return Result{}, fmt.Errorf("cap the result of %s: %w", p.Call.Name, err)
 			}

@@ -124,7 +124,7 @@ func TestCapSpillsWithThreeQuartersOfTheHead(t *testing.T) {
 	long := strings.Repeat("é", 3<<19) + "END" // 3 MiB of two-byte runes
 	for name, limit := range map[string]int{"default": 0, "odd": 1001} {
 		tool := toolstest.Fake{Is: tools.Spec{Name: "x", ResultCap: limit}}
-		r, err := tools.Stack(reply(tools.Result{Text: long}), tools.Cap(plain))(t.Context(), env, prepared(tool))
+		r, err := tools.Stack(reply(tools.Result{Text: long}), tools.Cap(tools.DefaultResultCap, plain))(t.Context(), env, prepared(tool))
 		must(t, err)
 		budget := max(limit, 0)
 		if limit == 0 {
@@ -164,7 +164,7 @@ func TestCapLeavesWhatFitsAndStatesWhatIsBlank(t *testing.T) {
 		"invalid": {0, "a\xffb", "a\uFFFDb"},
 	} {
 		tool := toolstest.Fake{Is: tools.Spec{Name: "x", ResultCap: c.limit}}
-		r, err := tools.Stack(reply(tools.Result{Text: c.in, Fault: tools.Timeout}), tools.Cap(hide))(t.Context(), toolstest.NewEnv(t), prepared(tool))
+		r, err := tools.Stack(reply(tools.Result{Text: c.in, Fault: tools.Timeout}), tools.Cap(tools.DefaultResultCap, hide))(t.Context(), toolstest.NewEnv(t), prepared(tool))
 		must(t, err)
 		if r.Text != c.want || r.Spilled != nil || r.Fault != tools.Timeout {
 			t.Errorf("%s: got %.60q, %v", name, r.Text, r.Spilled)
@@ -187,14 +187,14 @@ func TestCapSaysWhenTheStoreFails(t *testing.T) {
 	must(t, err)
 	env.Blobs = blobs
 	must(t, os.RemoveAll(dir))
-	h := tools.Stack(reply(tools.Result{Text: strings.Repeat("x", 1<<20)}), tools.Cap(plain))
+	h := tools.Stack(reply(tools.Result{Text: strings.Repeat("x", 1<<20)}), tools.Cap(tools.DefaultResultCap, plain))
 	if _, err := h(t.Context(), env, prepared(fake("x"))); err == nil || !strings.Contains(err.Error(), "keep blob") {
 		t.Errorf("got %v", err)
 	}
 	broken := func(context.Context, *tools.Env, tools.Prepared) (tools.Result, error) {
 		return tools.Result{}, errors.New("no")
 	}
-	if _, err := tools.Stack(broken, tools.Cap(plain))(t.Context(), env, prepared(fake("x"))); err == nil {
+	if _, err := tools.Stack(broken, tools.Cap(tools.DefaultResultCap, plain))(t.Context(), env, prepared(fake("x"))); err == nil {
 		t.Error("an error was lost")
 	}
 }
@@ -229,7 +229,7 @@ func TestSecretsLeaveViewsToo(t *testing.T) {
 		view.Diff{Unified: "+S"}, view.Matches{Items: []view.Match{{Text: "S"}}, Total: 1}, view.Exit{Command: "S"},
 		view.Problems{Items: []view.Problem{{Text: "S"}}}, view.Page{URL: "S", Title: "S", Text: "S"}, view.JSON{Text: `"S"`},
 	}
-	h := tools.Stack(reply(tools.Result{Text: "x", Views: views}), tools.Cap(func(s string) string { return strings.ReplaceAll(s, "S", "*") }))
+	h := tools.Stack(reply(tools.Result{Text: "x", Views: views}), tools.Cap(tools.DefaultResultCap, func(s string) string { return strings.ReplaceAll(s, "S", "*") }))
 	r, err := h(t.Context(), toolstest.NewEnv(t), prepared(fake("x")))
 	must(t, err)
 	out, err := json.Marshal(r.Views)

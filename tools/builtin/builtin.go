@@ -7,13 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"colony/tools"
 )
 
-// All returns the built-in tools, sorted by name.
-func All() []tools.Tool {
-	return []tools.Tool{edit{}, find{}, read{}, sh{}, write{}}
+// All returns the built-in tools, sorted by name. A command that names no timeout may take shLimit.
+func All(shLimit time.Duration) []tools.Tool {
+	return []tools.Tool{edit{}, find{}, read{}, sh{limit: shLimit}, write{}}
 }
 
 // decode reads the arguments of a call. A fault in them is an *tools.ArgError.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"colony/guard/shell"
@@ -21,13 +22,15 @@ var shText string
 
 // Bounds of a command.
 const (
-	shTimeout    = 2 * time.Minute
 	maxShTimeout = 10 * time.Minute
 	maxCommand   = 64 << 10 // bytes of a line: it travels as one argument
 )
 
 // sh runs a line in a fresh bash, or looks after a background job.
-type sh struct{ tools.Base }
+type sh struct {
+	tools.Base
+	limit time.Duration // of a command that names none
+}
 
 type shArgs struct {
 	Command    string `json:"command"`
@@ -39,14 +42,14 @@ type shArgs struct {
 	limit time.Duration
 }
 
-func (sh) Spec() tools.Spec {
-	return tools.Spec{Name: "sh", Description: text(shText), Params: json.RawMessage(`{
+func (s sh) Spec() tools.Spec {
+	return tools.Spec{Name: "sh", Description: text(shText), Params: json.RawMessage(strings.Replace(`{
 "type":"object","additionalProperties":false,"properties":{
 "command":{"type":"string","minLength":1,"description":"bash, run in the working directory"},
-"timeout":{"type":"string","description":"a duration such as 30s; default 2m, at most 10m"},
+"timeout":{"type":"string","description":"a duration such as 30s; default LIMIT, at most 10m"},
 "background":{"type":"boolean","description":"start it as a job and return its id at once"},
 "job":{"type":"string","description":"id of a job, instead of command"},
-"action":{"type":"string","enum":["read","wait","kill"],"description":"what to do with the job: its new output, wait for its end, or end it"}}}`)}
+"action":{"type":"string","enum":["read","wait","kill"],"description":"what to do with the job: its new output, wait for its end, or end it"}}}`, "LIMIT", s.limit.String(), 1))}
 }
 
 func decodeSh(args json.RawMessage) (shArgs, error) {
@@ -68,7 +71,6 @@ func decodeSh(args json.RawMessage) (shArgs, error) {
 	case a.Background && a.Timeout != "":
 		return a, badArg("timeout", "has no effect on a job", "end it with job and action kill")
 	}
-	a.limit = shTimeout
 	if a.Timeout != "" {
 		a.limit, err = time.ParseDuration(a.Timeout)
 		if err != nil || a.limit <= 0 || a.limit > maxShTimeout {
