@@ -26,12 +26,13 @@ type Parts struct {
 	Env            *tools.Env // Env.Tools is the carved registry; Env.Cwd is set by New
 	Layers         []tools.Layer
 	Log            event.Log
-	Width          int               // calls side by side
-	Nudges         int               // texts without a call that are answered before the ant ends
-	Calls          func(int) error   // counts calls against the caps; a *model.CapError refuses
-	Low            func() string     // a word on what is left of the caps, when it is little and not yet said
-	Memory         *Memory           // of an earlier life; nil for none
-	Show           func(model.Delta) // text as it streams
+	Width          int                                                       // calls side by side
+	Nudges         int                                                       // texts without a call that are answered before the ant ends
+	Foresee        func(context.Context, *tools.Env, []tools.Prepared) error // opens the questions of a batch together
+	Calls          func(int) error                                           // counts calls against the caps; a *model.CapError refuses
+	Low            func() string                                             // a word on what is left of the caps, when it is little and not yet said
+	Memory         *Memory                                                   // of an earlier life; nil for none
+	Show           func(model.Delta)                                         // text as it streams
 }
 
 // Ant is one card at work on one task. Its methods are not for concurrent use.
@@ -45,7 +46,7 @@ type Ant struct {
 
 // New makes an ant that is ready to be told its task.
 func New(p Parts) (*Ant, error) {
-	if p.Model == nil || p.Env == nil || p.Env.Tools == nil || p.Log == nil || p.Calls == nil || p.Width < 1 {
+	if p.Model == nil || p.Env == nil || p.Env.Tools == nil || p.Log == nil || p.Calls == nil || p.Foresee == nil || p.Width < 1 {
 		return nil, errors.New("ant: parts are missing")
 	}
 	if p.Memory == nil {
@@ -133,7 +134,7 @@ func (a *Ant) ask(ctx context.Context) (model.Message, *Ending) {
 		CacheKey:    a.CacheKey,
 	}, a.Show)
 	if err != nil {
-		ending := endingOf(ctx, err)
+		ending := EndingOf(ctx, err)
 		return model.Message{}, &ending
 	}
 	a.asked = 0
@@ -143,11 +144,21 @@ func (a *Ant) ask(ctx context.Context) (model.Message, *Ending) {
 
 func (a *Ant) batch(ctx context.Context, calls []tools.Call) (*Ending, error) {
 	if err := a.Calls(len(calls)); err != nil {
-		ending := endingOf(ctx, err)
+		ending := EndingOf(ctx, err)
 		return &ending, a.interrupt(ctx, "not run: "+err.Error())
 	}
-	results, err := scheduler.Run(ctx, a.Env, calls, a.Width, a.handler)
+	prepared := make([]tools.Prepared, len(calls))
+	for i, c := range calls {
+		prepared[i] = a.Env.Tools.Prepare(c)
+	}
+	if err := a.Foresee(ctx, a.Env, prepared); err != nil {
+		return nil, err
+	}
+	results, err := scheduler.Run(ctx, a.Env, prepared, a.Width, a.handler)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.recordRest(ctx, prepared, results); err != nil {
 		return nil, err
 	}
 	for i, r := range results {
@@ -158,10 +169,25 @@ func (a *Ant) batch(ctx context.Context, calls []tools.Call) (*Ending, error) {
 		}
 	}
 	if ctx.Err() != nil {
-		ending := endingOf(ctx, ctx.Err())
+		ending := EndingOf(ctx, ctx.Err())
 		return &ending, nil
 	}
 	return nil, nil
+}
+
+// recordRest records the results of calls that never came down the stack.
+func (a *Ant) recordRest(ctx context.Context, calls []tools.Prepared, results []tools.Result) error {
+	for i, p := range calls {
+		if a.memory.Answered(p.Call.ID) {
+			continue
+		}
+		done := doneOf(p, results[i])
+		if err := a.append(ctx, done); err != nil {
+			return err
+		}
+		a.memory.done(done)
+	}
+	return nil
 }
 
 // interrupt answers every open call, so that the conversation can go on.

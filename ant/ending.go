@@ -37,8 +37,8 @@ type Ending struct {
 	Cause  *model.Error
 }
 
-// endingOf is the ending that an error of a request or of the caps stands for.
-func endingOf(ctx context.Context, err error) Ending {
+// EndingOf is the ending that an error of a request or of the caps stands for.
+func EndingOf(ctx context.Context, err error) Ending {
 	var limit *model.CapError
 	if errors.As(err, &limit) || errors.As(context.Cause(ctx), &limit) {
 		return Ending{Reason: Reason(limit.Cap), Detail: limit.Error(), Scope: limit.Scope}

@@ -68,6 +68,14 @@ func (m *Memory) Open() []tools.Call {
 	return open
 }
 
+// Answered reports whether a call of the last reply has its result.
+func (m *Memory) Answered(call string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.results[call]
+	return ok
+}
+
 // Cwd is the directory where the next call starts.
 func (m *Memory) Cwd() string {
 	m.mu.Lock()
@@ -98,6 +106,13 @@ func (m *Memory) Turns() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.turns
+}
+
+// Move puts the ant into another worktree: it stands at its root and has read nothing there.
+func (m *Memory) Move(root string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cwd, m.seen = root, nil
 }
 
 func (m *Memory) told(t event.AntTold) {

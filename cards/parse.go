@@ -74,24 +74,25 @@ func Parse(source string, data []byte) (Card, strict.Faults) {
 	}
 	var r raw
 	faults = append(faults, doc.Decode(&r)...)
-	if !doc.Has("") {
-		faults = append(faults, doc.Fault("", "the card is empty: it needs a name"))
-	}
 	if r.Name != "" && !regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`).MatchString(r.Name) {
 		faults = append(faults, doc.Fault("name", "a card's name is a-z, 0-9, dash and underscore, at most 64, and begins with a letter or digit"))
 	}
-	faults = append(faults, lists(doc, r)...)
+	faults = append(faults, lists(doc, r, faults)...)
 	return r.card(source, data, doc), faults.Sorted()
 }
 
-// lists finds empty and repeated entries of the card's lists.
-func lists(doc *strict.Doc, r raw) strict.Faults {
+// lists finds empty and repeated entries of the card's lists, but for entries that are named in known.
+func lists(doc *strict.Doc, r raw, known strict.Faults) strict.Faults {
 	var faults strict.Faults
 	for path, list := range map[string][]string{"tools": r.Tools, "permissions.allow": r.Permissions.Allow, "permissions.ask": r.Permissions.Ask, "permissions.deny": r.Permissions.Deny} {
 		for i, entry := range list {
 			at := fmt.Sprintf("%s[%d]", path, i)
+			wrong := func(f strict.Fault) bool {
+				return f.Line == doc.Fault(at, "").Line && f.Column == doc.Fault(at, "").Column
+			}
 			switch {
-			case strings.TrimSpace(entry) == "" && doc.Has(at):
+			case slices.ContainsFunc(known, wrong):
+			case strings.TrimSpace(entry) == "":
 				faults = append(faults, doc.Fault(at, "this entry is empty: delete it"))
 			case slices.Index(list, entry) < i:
 				faults = append(faults, doc.Fault(at, entry+" is here twice: keep one"))

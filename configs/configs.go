@@ -2,7 +2,17 @@
 // sections that rooms decode into structs of their own. It imports no room.
 package configs
 
-import "colony/strict"
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/spf13/viper"
+
+	"colony/strict"
+)
+
+//go:embed default.yaml
+var defaults []byte
 
 // File is a settings file as it was read; an empty Path is a file that is not there.
 type File struct {
@@ -11,36 +21,45 @@ type File struct {
 }
 
 // Parts are the tiers. Env is os.Environ(); only COLONY_SECTION_KEY=VALUE is read. Flags are typed options by
-// their key, as run.budget; a list is given as a YAML flow sequence, as JSON is.
+// their key, as run.budget; a list is one entry, or a YAML or JSON list in brackets.
 type Parts struct {
 	Organisation, User, Project File
 	Env                         []string
 	Flags                       map[string]string
 }
 
-// Key is one setting: its name as run.ants, its default as YAML text, and the comment of the default file.
-type Key struct{ Name, Default, Comment string }
-
 // Settings are the merged tiers. They are immutable and safe for concurrent use.
-type Settings struct{}
-
-// Load reads and checks all tiers. The error is strict.Faults: all that is wrong with any tier.
-func Load(parts Parts) (*Settings, error) {
-	return nil, strict.Faults{{Text: "settings are not built yet"}}
+type Settings struct {
+	keys    *schema
+	scalars *viper.Viper       // value by key
+	lists   map[string][]value // in the order in which they add up
+	entries map[string]value   // scalars inside the entries of map sections, whose names keep their case
+	held    strict.Faults
 }
 
-// Section decodes a section into the struct into points to, by its yaml tags and the rules of strict. The
-// error is strict.Faults that name the file or the variable.
-func (s *Settings) Section(name string, into any) error { return nil }
+// Load reads and checks all tiers. The error is strict.Faults: all that is wrong with any tier but the types
+// of values, which Section knows.
+func Load(parts Parts) (*Settings, error) {
+	m := newMerge()
+	for _, f := range []struct {
+		tier tier
+		File
+	}{{organisation, parts.Organisation}, {user, parts.User}, {project, parts.Project}} {
+		if f.Path != "" {
+			m.file(f.tier, f.Path, f.Data)
+		}
+	}
+	for _, pair := range parts.Env {
+		if name, text, ok := strings.Cut(pair, "="); ok && strings.HasPrefix(name, "COLONY_") {
+			m.variable(name, text)
+		}
+	}
+	for key, text := range parts.Flags {
+		m.flag(key, text)
+	}
+	return m.Settings, m.faults.Sorted().Err()
+}
 
-// Origin says where the key's value comes from: "default", a file with its line, a variable or a flag.
-func (s *Settings) Origin(key string) string { return "" }
-
-// Keys are all settings, in the order of the default file.
-func Keys() []Key { return nil }
-
-// Text is the settings in force as YAML, the same for the same settings.
-func (s *Settings) Text() string { return "" }
-
-// SHA256 is the hash of Text.
-func (s *Settings) SHA256() string { return "" }
+// Held are a project's caps and limits that have no effect because they are not lower than the user's, for
+// showing.
+func (s *Settings) Held() strict.Faults { return s.held.Sorted() }

@@ -32,9 +32,16 @@ func (p PicoUSD) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil 
 
 // UnmarshalJSON reads an amount in dollars exactly.
 func (p *PicoUSD) UnmarshalJSON(data []byte) error {
-	r, ok := new(big.Rat).SetString(string(data))
+	text := string(data)
+	if text == "null" {
+		return nil
+	}
+	if _, exponent, found := strings.Cut(strings.ToLower(text), "e"); len(text) > 40 || found && len(exponent) > 3 {
+		return fmt.Errorf("money %.40q: too long", text)
+	}
+	r, ok := new(big.Rat).SetString(text)
 	if !ok {
-		return fmt.Errorf("money %q: not a number", data)
+		return fmt.Errorf("money %q: not a number", text)
 	}
 	r.Mul(r, new(big.Rat).SetInt64(int64(Dollar)))
 	if !r.IsInt() || !r.Num().IsInt64() {

@@ -11,7 +11,7 @@ const pageSize = 256
 // source is where records are kept.
 type source interface {
 	name() string
-	// end is the place of the last record.
+	// end is the place of the last record; it is an error where there were more.
 	end(ctx context.Context) (Seq, error)
 	// fetch is at most pageSize records in order, from the place given.
 	fetch(ctx context.Context, from Seq) ([]record, error)
@@ -44,6 +44,10 @@ func follow(ctx context.Context, src source, after Seq) iter.Seq2[Event, error] 
 			return
 		}
 		defer free()
+		if _, err := src.end(ctx); err != nil {
+			yield(Event{}, err)
+			return
+		}
 		v := verifier{log: src.name(), after: after}
 		for {
 			if !v.upTo(ctx, src, 0, yield) {

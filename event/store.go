@@ -97,6 +97,9 @@ func (s *Store) writer(ctx context.Context, c *chain) (*writer, error) {
 	if err := prepare(ctx, s.file.db, s.file.dir); err != nil {
 		return nil, err
 	}
+	if err := s.file.reachesMark(ctx); err != nil {
+		return nil, err
+	}
 	var sum []byte
 	err := s.file.db.QueryRowContext(ctx, "SELECT seq, sum FROM events ORDER BY seq DESC LIMIT 1").Scan(&c.seq, &sum)
 	switch {
@@ -112,7 +115,15 @@ func (s *Store) writer(ctx context.Context, c *chain) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writer{conn: conn, chain: c, grew: s.grew}, nil
+	insert, err := conn.PrepareContext(ctx, "INSERT INTO events (seq, head, fields, sum) VALUES (?, ?, ?, ?)")
+	if err != nil {
+		return nil, damage(s.file.dir, err)
+	}
+	mark, err := os.OpenFile(markPath(s.file.dir), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &writer{conn: conn, insert: insert, mark: mark, chain: c, grew: s.grew}, nil
 }
 
 // Append adds the events together, all or none, and returns the last one's place after they are durable.

@@ -4,13 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"os"
 )
 
 // writer is the one goroutine that appends to a file. What waits while it flushes shares the next
 // transaction and its flush.
 type writer struct {
 	conn   *sql.Conn
-	insert *sql.Stmt
+	insert *sql.Stmt // closed with conn: one left open would keep the file from being tidied up
+	mark   *os.File
 	chain  *chain
 	grew   func()
 	broken error // a flush that failed: what the disk holds is not known any more
@@ -18,6 +20,8 @@ type writer struct {
 
 func (w *writer) run(queue <-chan appending, stop <-chan struct{}) {
 	defer w.conn.Close()
+	defer w.insert.Close()
+	defer w.mark.Close()
 	for {
 		select {
 		case first := <-queue:
@@ -59,13 +63,6 @@ func (w *writer) group(group []appending) {
 // write is one transaction. On an error every end is 0.
 func (w *writer) write(group []appending, ends []Seq) error {
 	ctx := context.Background()
-	if w.insert == nil {
-		stmt, err := w.conn.PrepareContext(ctx, "INSERT INTO events (seq, head, fields, sum) VALUES (?, ?, ?, ?)")
-		if err != nil {
-			return fmt.Errorf("append to log: %w", err)
-		}
-		w.insert = stmt
-	}
 	tx, err := w.conn.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("append to log: %w", err)
@@ -85,7 +82,11 @@ func (w *writer) write(group []appending, ends []Seq) error {
 		}
 		ends[i] = w.chain.seq
 	}
-	if err := tx.Commit(); err != nil {
+	err = tx.Commit()
+	if err == nil {
+		err = writeMark(w.mark, mark{w.chain.seq, w.chain.last})
+	}
+	if err != nil {
 		clear(ends)
 		return fmt.Errorf("append to log: %w", err)
 	}

@@ -23,7 +23,7 @@ const exitTimeout = 124
 func (c *Colony) gate(ctx context.Context, box confined, dir string, g plan.Gate) (event.GateReceipt, []byte, error) {
 	limit := g.Timeout
 	if limit == 0 {
-		limit = time.Duration(c.limits.Gate)
+		limit = time.Duration(c.settings.limits.Gate)
 	}
 	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

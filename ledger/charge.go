@@ -7,7 +7,7 @@ import (
 	"colony/model"
 )
 
-// most is the largest count of tokens of one kind that is believed of one reply.
+// mostTokens is the largest count of tokens of one kind that is believed of one reply.
 const mostTokens = 1 << 28
 
 // charge is what an attempt came to.
@@ -17,6 +17,12 @@ type charge struct {
 	requests  int64 // 1 where the attempt is billed
 	usd       *event.PicoUSD
 	estimated bool
+}
+
+// worst is a charge of all that was set aside.
+func (h *hold) worst() charge {
+	usd := event.PicoUSD(h.usd)
+	return charge{usage: model.Usage{Fresh: h.input, Output: h.output}, requests: 1, usd: &usd, estimated: true}
 }
 
 // charge reads what came of an attempt: the usage as the provider counted it, or an estimate where the

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,7 +30,7 @@ func (m *meter) Complete(ctx context.Context, req model.Request, show func(model
 	if err != nil {
 		return model.Reply{}, err
 	}
-	c := charge{usage: model.Usage{Fresh: h.input, Output: h.output}, requests: 1, estimated: true}
+	c := h.worst()
 	defer func() { h.settle(c) }() // also where next panics: then as the worst
 	req.OutputLimit = int(h.output)
 	if err := m.requested(ctx, req, h); err != nil {
@@ -96,35 +95,20 @@ func (m *meter) append(ctx context.Context, b event.Body) error {
 	return err
 }
 
-// record is a message as JSON, and makes the message what reading that gives. Arguments that are no JSON
-// become a JSON string that holds them; none at all become an empty object. An empty message is null.
+// record is a message as JSON, and makes the message what reading that gives. An empty message is null.
 func record(m *model.Message) (json.RawMessage, error) {
 	if m.Text == "" && len(m.Calls) == 0 && len(m.Opaque) == 0 {
 		return nil, nil
 	}
-	for i, c := range m.Calls {
-		switch {
-		case len(c.Args) == 0:
-			m.Calls[i].Args = json.RawMessage("{}")
-		case !json.Valid(c.Args):
-			text, err := json.Marshal(string(c.Args))
-			if err != nil {
-				return nil, fmt.Errorf("record arguments: %w", err)
-			}
-			m.Calls[i].Args = text
-		}
-	}
-	var content bytes.Buffer
-	enc := json.NewEncoder(&content)
-	enc.SetEscapeHTML(false) // arguments stay as the model wrote them
-	if err := enc.Encode(m); err != nil {
+	content, err := json.Marshal(m)
+	if err != nil {
 		return nil, fmt.Errorf("record reply: %w", err)
 	}
 	*m = model.Message{}
-	if err := json.Unmarshal(content.Bytes(), m); err != nil {
+	if err := json.Unmarshal(content, m); err != nil {
 		return nil, fmt.Errorf("record reply: %w", err)
 	}
-	return bytes.TrimSpace(content.Bytes()), nil
+	return content, nil
 }
 
 var _ model.Provider = (*meter)(nil)

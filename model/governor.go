@@ -94,7 +94,12 @@ func (p governed) Complete(ctx context.Context, req Request, show func(Delta)) (
 // once sends one attempt. What it holds is given back also when inner panics.
 func (p governed) once(ctx context.Context, t *turn, req Request, show func(Delta)) (Reply, bool, error) {
 	defer p.gov.release(t)
-	reply, err := p.inner.Complete(ctx, req, show)
+	reply, err := p.inner.Complete(ctx, req, func(d Delta) {
+		p.gov.begins(t)
+		if show != nil && d.Text != "" {
+			show(d)
+		}
+	})
 	return reply, p.gov.judge(t, reply, err), err
 }
 
@@ -177,6 +182,17 @@ func (g *Governor) take(t *turn, now time.Time) {
 	}
 	g.left[0].left--
 	g.left[1].left -= t.size
+}
+
+// begins lets the others follow as soon as the reply to the first request begins.
+func (g *Governor) begins(t *turn) {
+	if !t.alone {
+		return
+	}
+	g.mu.Lock()
+	g.heard, g.open = true, true
+	g.mu.Unlock()
+	g.release(t)
 }
 
 // release gives back what the request holds and lets the others look again.

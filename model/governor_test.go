@@ -21,9 +21,10 @@ type outside struct {
 	answer func(n int, since time.Duration) (model.Reply, error)
 	begun  time.Time
 	takes  time.Duration
+	begins time.Duration // when the first piece comes; 0 is never
 }
 
-func (o *outside) Complete(ctx context.Context, req model.Request, _ func(model.Delta)) (model.Reply, error) {
+func (o *outside) Complete(ctx context.Context, req model.Request, show func(model.Delta)) (model.Reply, error) {
 	o.mu.Lock()
 	o.sent = append(o.sent, time.Now())
 	n, since := len(o.sent), time.Since(o.begun)
@@ -31,6 +32,10 @@ func (o *outside) Complete(ctx context.Context, req model.Request, _ func(model.
 	o.peak = max(o.peak, o.flying)
 	o.mu.Unlock()
 	defer func() { o.mu.Lock(); o.flying--; o.mu.Unlock() }()
+	if o.begins > 0 {
+		time.Sleep(o.begins)
+		show(model.Delta{})
+	}
 	if o.takes > 0 {
 		select {
 		case <-ctx.Done():
@@ -232,6 +237,18 @@ func TestGovernorSendsTheFirstAlone(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The others need not wait for the end of the first reply: its beginning is an answer.
+func TestGovernorFollowsTheFirstByte(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &outside{begins: time.Second, takes: time.Minute, answer: func(int, time.Duration) (model.Reply, error) { return model.Reply{}, nil }}
+		p := govern(t, o, nil)
+		swarm(p, 8)
+		if took := time.Since(o.begun); o.peak != 8 || took != time.Minute+2*time.Second || o.offsets()[1] != time.Second {
+			t.Errorf("%d at once, all done after %v", o.peak, took)
+		}
+	})
 }
 
 // An endpoint that never answered is given up within five seconds, for all.

@@ -102,7 +102,8 @@ type Reply struct {
 	Limits    Limits // what the provider said about its rate limits
 }
 
-// Delta is a piece of a reply as it streams. It is shown, never recorded.
+// Delta is a piece of a reply as it streams. It is shown, never recorded. One without text says that the
+// reply begins.
 type Delta struct{ Text string }
 
 // Provider completes conversations. It is safe for concurrent use. A failure is an *Error or a *CapError,

@@ -45,9 +45,6 @@ func Parse(file string, data []byte) (Plan, strict.Faults) {
 	}
 	var raw rawPlan
 	faults = append(faults, doc.Decode(&raw)...)
-	if !doc.Has("") {
-		faults = append(faults, doc.Fault("", "the plan is empty: it needs tasks"))
-	}
 	p := Plan{Goal: raw.Goal, Tasks: make([]Task, len(raw.Tasks)), doc: doc}
 	for i, t := range raw.Tasks {
 		p.Tasks[i] = t.task()
@@ -138,8 +135,10 @@ func (c *check) ids() {
 // needs finds needs that are no task, and needs that are there twice.
 func (c *check) needs() {
 	ids := make([]string, 0, len(c.index))
-	for _, t := range c.plan.Tasks {
-		ids = append(ids, t.ID)
+	for i, t := range c.plan.Tasks {
+		if t.ID != "" && c.index[t.ID] == i {
+			ids = append(ids, t.ID)
+		}
 	}
 	for i, t := range c.plan.Tasks {
 		seen := map[string]bool{}

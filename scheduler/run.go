@@ -56,13 +56,13 @@ func (r *runner) one(ctx context.Context, p tools.Prepared) (result tools.Result
 	}
 	var err error
 	if crash := panics.Try(func() { result, err = r.handler(ctx, r.env, p) }); crash != nil {
-		return tools.Panicked(p.Call.Name, crash.Value)
+		return tools.Refuse(tools.Internal, fmt.Sprintf("%s broke down: %v. This is a fault of colony, not of your arguments.", p.Call.Name, crash.Value))
 	}
 	if err == nil {
 		return result
 	}
 	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
-		return tools.Stopped(ctx)
+		return tools.Refuse(tools.Cancelled, fmt.Sprintf("the call was stopped: %v. It may or may not have had its effect.", context.Cause(ctx)))
 	}
 	r.fail(err)
 	return tools.Refuse(tools.Cancelled, "colony could not go on with this call")

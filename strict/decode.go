@@ -2,6 +2,7 @@ package strict
 
 import (
 	"encoding"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -31,14 +32,19 @@ func Decode(file string, data []byte, into any) Faults {
 // no key. The tag strict:"later" marks a key that is known and refused as not built yet, "required" one that
 // must be there and not be empty, "positive" one whose number is more than 0. Texts, numbers, booleans,
 // amounts and time spans are never turned into one another. A pointer to a number, an amount or a time span
-// also takes the word none, which leaves it nil. A type with UnmarshalText takes any scalar.
+// also takes the word none, which leaves it nil. A type with UnmarshalText takes any scalar; an any takes all,
+// numbers as json.Number and an empty value as "".
 func (d *Doc) Decode(into any) Faults { return d.DecodeAt("", into) }
 
-// DecodeAt is Decode for the value at the path. A path that is not in the document changes nothing.
+// DecodeAt is Decode for the value at the path. A path that is not in the document changes nothing; an empty
+// document is an empty section.
 func (d *Doc) DecodeAt(path string, into any) Faults {
 	node, ok := d.nodes[path]
-	if !ok {
+	if !ok && path != "" {
 		return nil
+	}
+	if !ok {
+		node = &ast.NullNode{}
 	}
 	w := walk{doc: d}
 	w.value(path, node, reflect.ValueOf(into).Elem())
@@ -61,6 +67,10 @@ type walk struct {
 func (w *walk) fault(path, text string) { w.faults = append(w.faults, w.doc.Fault(path, text)) }
 
 func (w *walk) value(path string, node ast.Node, into reflect.Value) {
+	if into.Kind() == reflect.Interface {
+		into.Set(reflect.ValueOf(free(node)))
+		return
+	}
 	before := len(w.faults)
 	switch n := node.(type) {
 	case *ast.NullNode:
@@ -80,10 +90,41 @@ func (w *walk) value(path string, node ast.Node, into reflect.Value) {
 	}
 }
 
+// free is a value of any type: text, json.Number, bool, []any, map[string]any.
+func free(node ast.Node) any {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		m := map[string]any{}
+		for _, entry := range n.Values {
+			if name, ok := keyName(entry.Key); ok {
+				m[name] = free(entry.Value)
+			}
+		}
+		return m
+	case *ast.SequenceNode:
+		list := make([]any, len(n.Values))
+		for i, value := range n.Values {
+			list[i] = free(value)
+		}
+		return list
+	case *ast.BoolNode:
+		return n.Value
+	}
+	text, kind := scalarOf(node)
+	if kind == "a number" && json.Valid([]byte(text)) {
+		return json.Number(text)
+	}
+	return text
+}
+
 // null is an empty value: an empty section is a section; anything else was forgotten.
 func (w *walk) null(path string, into reflect.Value) {
-	if k := into.Kind(); k != reflect.Struct && k != reflect.Map {
-		w.fault(path, "this key has no value: give it one or delete it")
+	switch into.Kind() {
+	case reflect.Map:
+	case reflect.Struct:
+		w.fields(path, &ast.MappingNode{}, into)
+	default:
+		w.faults = append(w.faults, w.doc.KeyFault(path, "this has no value: give it one or delete it"))
 	}
 }
 

@@ -70,7 +70,8 @@ func (d *Doc) text() Faults {
 	return nil
 }
 
-// control says that a character is not text: it steers a terminal, ends a line unseen, or is no character.
+// control says that a character is not text: it steers a terminal, ends a line unseen, turns the order of what
+// is read, or is no character.
 func control(r rune) bool {
 	switch r {
 	case '\t', '\n':
@@ -78,7 +79,7 @@ func control(r rune) bool {
 	case utf8.RuneError, 0x7f, 0x2028, 0x2029, 0xfeff:
 		return true
 	}
-	return r < ' ' || r >= 0x80 && r < 0xa0
+	return r < ' ' || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
 // tokens finds what is never read, and nesting that is too deep for any file a person wrote.
@@ -175,7 +176,7 @@ func (d *Doc) index(path string, node, key ast.Node) Faults {
 			case !ok:
 				faults = append(faults, d.node(entry.Key, "a key is a plain word"))
 			case seen[name]:
-				faults = append(faults, d.node(entry.Key, fmt.Sprintf("%s is here twice: keep one", name)))
+				faults = append(faults, d.node(entry.Key, fmt.Sprintf("%s is here twice: keep one", clip(name))))
 			default:
 				seen[name] = true
 				faults = append(faults, d.index(join(path, name), entry.Value, entry.Key)...)
@@ -193,6 +194,21 @@ func (d *Doc) index(path string, node, key ast.Node) Faults {
 func (d *Doc) Has(path string) bool {
 	_, ok := d.nodes[path]
 	return ok
+}
+
+// Kind is what stands at the path: "mapping", "list", "scalar", "null", or "" for nothing.
+func (d *Doc) Kind(path string) string {
+	switch d.nodes[path].(type) {
+	case nil:
+		return ""
+	case *ast.MappingNode:
+		return "mapping"
+	case *ast.SequenceNode:
+		return "list"
+	case *ast.NullNode:
+		return "null"
+	}
+	return "scalar"
 }
 
 // Names are the keys of the mapping at the path, in the order of the file, or nil.
@@ -288,7 +304,8 @@ func place(node ast.Node) (line, column int) {
 func keyName(key ast.Node) (string, bool) {
 	switch key.(type) {
 	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		return key.GetToken().Value, true
+		name := key.GetToken().Value
+		return name, name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r == '\n' || control(r) })
 	}
 	return "", false
 }

@@ -14,16 +14,24 @@ type USD int64
 
 // UnmarshalText reads an amount such as 0.50.
 func (u *USD) UnmarshalText(text []byte) error {
-	if !regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,12})?$`).Match(text) {
-		return fmt.Errorf("want dollars such as 0.50, got %q", clip(string(text)))
+	amount, err := ParseUSD(string(text))
+	if err == nil {
+		*u = amount
 	}
-	whole, frac, _ := strings.Cut(string(text), ".")
+	return err
+}
+
+// ParseUSD is the amount that the text says.
+func ParseUSD(text string) (USD, error) {
+	if !regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,12})?$`).MatchString(text) {
+		return 0, fmt.Errorf("want dollars such as 0.50, got %q", clip(text))
+	}
+	whole, frac, _ := strings.Cut(text, ".")
 	n, _ := new(big.Int).SetString(whole+frac+strings.Repeat("0", 12-len(frac)), 10)
 	if !n.IsInt64() {
-		return fmt.Errorf("%s dollars is too much: the most is %d", text, math.MaxInt64/int64(1e12))
+		return 0, fmt.Errorf("%s dollars is too much: the most is %d", text, math.MaxInt64/int64(1e12))
 	}
-	*u = USD(n.Int64())
-	return nil
+	return USD(n.Int64()), nil
 }
 
 // Duration is a time span, read from text such as 10m or 1h30m. It is never negative.

@@ -24,8 +24,11 @@ type entry struct {
 	compiled func() (*jsonschema.Schema, error) // once
 }
 
-// maxName is what every provider takes as a function's name.
-const maxName = 64
+// Bounds of what is advertised: bytes of a name, which every provider takes, and of text and schema together.
+const (
+	maxName = 64
+	maxSpec = 64 << 10
+)
 
 func newEntry(source string, t Tool, deferred bool) (entry, error) {
 	e := entry{source: source, tool: t, deferred: deferred}
@@ -48,6 +51,9 @@ func (e *entry) check() error {
 	if e.spec.Description == "" {
 		return errors.New("it has no description")
 	}
+	if size := len(e.spec.Description) + len(e.spec.Params); size > maxSpec {
+		return fmt.Errorf("its text and schema are %d bytes, at most %d", size, maxSpec)
+	}
 	if err := json.Unmarshal(e.spec.Params, &e.schema); err != nil {
 		return fmt.Errorf("its schema is no JSON object: %w", err)
 	}
@@ -55,21 +61,4 @@ func (e *entry) check() error {
 		return errors.New("its schema must have type object")
 	}
 	return nil
-}
-
-// noLoader refuses references out of a schema: a server's schema must not make colony read files.
-type noLoader struct{}
-
-// Load is always an error.
-func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("reference to %s: not allowed", url)
-}
-
-func compile(schema any) (*jsonschema.Schema, error) {
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	if err := c.AddResource("mem:args", schema); err != nil {
-		return nil, err
-	}
-	return c.Compile("mem:args")
 }

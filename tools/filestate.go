@@ -12,10 +12,12 @@ type FileState struct {
 	files map[string]fileView // guarded by mu
 }
 
-// fileView is what was seen of one content of a file. Spans are sorted, disjoint and not adjacent.
+// fileView is what was seen of one content of a file. Spans are sorted, disjoint and not adjacent; reads are
+// the ranges as they were read.
 type fileView struct {
 	hash  string
 	spans []span
+	reads []span
 }
 
 // span is lines from and to, both included.
@@ -37,6 +39,8 @@ func (f *FileState) Apply(seen ...Seen) {
 		part := lines(s.From, s.To)
 		if s.Wrote {
 			part = lines(1, 0)
+		} else if !slices.Contains(v.reads, part) {
+			v.reads = append(v.reads, part)
 		}
 		v.spans = merge(v.spans, part)
 		f.files[s.Path] = v
@@ -54,6 +58,15 @@ func (f *FileState) Covers(path, hash string, from, to int) bool {
 	}
 	want := lines(from, to)
 	return slices.ContainsFunc(v.spans, func(s span) bool { return s.from <= want.from && want.to <= s.to })
+}
+
+// Repeats reports whether exactly these lines of this content were read before: the model still has them. What
+// the ant wrote does not count, since it may never have seen the rest of the file.
+func (f *FileState) Repeats(path, hash string, from, to int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := f.files[path]
+	return v.hash == hash && slices.Contains(v.reads, lines(from, to))
 }
 
 // Known is the hash of the content last seen of the file.

@@ -39,22 +39,22 @@ func Catch() Layer {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, env *Env, p Prepared) (r Result, err error) {
 			if crash := panics.Try(func() { r, err = next(ctx, env, p) }); crash != nil {
-				return Panicked(p.Call.Name, crash.Value), nil
+				return panicked(p.Call.Name, crash.Value), nil
 			}
 			return r, err
 		}
 	}
 }
 
-// Panicked is the internal result of a call whose tool panicked.
-func Panicked(tool string, value any) Result {
+// panicked is the internal result of a call whose tool panicked.
+func panicked(tool string, value any) Result {
 	return Refuse(Internal, fmt.Sprintf("tool %s broke down: %v. This is a fault of colony, not of your arguments: reach the goal another way.", tool, value))
 }
 
 // Invoke is the innermost handler: it runs the tool. A wrong argument and the end of the context are results.
 func Invoke(ctx context.Context, env *Env, p Prepared) (Result, error) {
 	if ctx.Err() != nil {
-		return Stopped(ctx), nil
+		return stopped(ctx), nil
 	}
 	start := env.Now()
 	r, err := p.Tool.Run(ctx, env, p.Call.Args)
@@ -65,7 +65,7 @@ func Invoke(ctx context.Context, env *Env, p Prepared) (Result, error) {
 		r, err = Refuse(Timeout, "the call took too long and was ended"), nil
 	}
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		r, err = Stopped(ctx), nil
+		r, err = stopped(ctx), nil
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("run tool %s: %w", p.Call.Name, err)
@@ -76,8 +76,8 @@ func Invoke(ctx context.Context, env *Env, p Prepared) (Result, error) {
 	return r, nil
 }
 
-// Stopped is the result of a call that the end of the context kept from running or cut.
-func Stopped(ctx context.Context) Result {
+// stopped is the result of a call that the end of the context kept from running or cut.
+func stopped(ctx context.Context) Result {
 	return Refuse(Cancelled, fmt.Sprintf("the call was stopped (%v) and may not have had its effect", context.Cause(ctx)))
 }
 

@@ -32,7 +32,7 @@ func NewPathLocks() *PathLocks { return &PathLocks{slots: map[string]*pathSlot{}
 func (l *PathLocks) Lock(ctx context.Context, paths ...string) (unlock func(), err error) {
 	keys := make([]string, 0, len(paths))
 	for _, p := range paths {
-		key, err := Resolve(p)
+		key, err := canonicalPath(p)
 		if err != nil {
 			return nil, err
 		}
@@ -85,9 +85,9 @@ func (l *PathLocks) drop(key string) {
 	}
 }
 
-// Resolve is the path made absolute and clean, with the symlinks of its nearest existing ancestor followed: the
+// canonicalPath is the path made absolute and clean, with the symlinks of its nearest existing ancestor followed: the
 // file that a write through it would change. A dangling link is followed to where it points.
-func Resolve(path string) (string, error) {
+func canonicalPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", path, err)

@@ -27,7 +27,7 @@ func SearchTool() Tool { return searchTool{} }
 // Spec advertises the tool.
 func (searchTool) Spec() Spec {
 	return Spec{
-		Name: SearchName, Description: strings.TrimSpace(searchText), ReadOnly: true, Noncredential: true, ResultCap: NoCap,
+		Name: SearchName, Description: strings.TrimSpace(searchText), ReadOnly: true, Noncredential: true, ResultCap: 4 * maxSpec,
 		Params: json.RawMessage(`{"type":"object","properties":{` +
 			`"query":{"type":"string","minLength":1,"description":"Words for what the tool should do, or select:name_a,name_b for exact names"},` +
 			`"limit":{"type":"integer","minimum":1,"maximum":20,"description":"How many tools to load at most; 5 when left out"}},` +

@@ -55,7 +55,8 @@ type Effects struct {
 	Why                          string // reason for a deny or ask opinion, for people and the model
 }
 
-// Tool is something an ant can call. Implementations are safe for concurrent use.
+// Tool is something an ant can call. Implementations are safe for concurrent use. One with state of its own
+// also has Clone() Tool, which a clone of a registry calls.
 type Tool interface {
 	Spec() Spec
 	// IsConcurrencySafe reports whether this call may run beside others of its batch.
@@ -69,13 +70,13 @@ type Tool interface {
 }
 
 // Previewer is a tool that can say what a call would change without touching the disk. Seen holds, for
-// each file the call would write, the hash planned.
+// each file the call would write, the hash planned, marked as written, and the hash before if there is one.
 type Previewer interface {
 	Preview(ctx context.Context, env *Env, args json.RawMessage) (Result, error)
 }
 
-// Stateful is a tool with state of its own: a clone of a registry holds a copy.
-type Stateful interface{ Clone() Tool }
+// stateful is a tool with state of its own: a clone of a registry holds a copy.
+type stateful interface{ Clone() Tool }
 
 // Base answers everything cautiously: serial, effects unknown. Embed it and override what is safe.
 type Base struct{}

@@ -10,11 +10,7 @@ import (
 
 // house finds where the command was typed and what is set there.
 func (a *app) house(state string, flags map[string]string) (*hatch.House, error) {
-	return hatch.Enter(hatch.Places{
-		Dir:    a.path("."),
-		State:  a.stateDir(state),
-		Config: a.xdg("XDG_CONFIG_HOME", ".config"),
-	}, a.environ(), flags)
+	return hatch.Enter(a.where(state), a.environ(), flags)
 }
 
 // path is a typed path as seen from -C DIR.
@@ -57,4 +53,9 @@ func flow(list []string) string {
 		return "[]"
 	}
 	return string(data)
+}
+
+// where are the places of this invocation.
+func (a *app) where(state string) hatch.Places {
+	return hatch.Places{Dir: a.path("."), State: a.stateDir(state), Config: a.xdg("XDG_CONFIG_HOME", ".config")}
 }

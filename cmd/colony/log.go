@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"colony/hatch"
+
+	"github.com/spf13/cobra"
+)
 
 func (a *app) logCmd() *cobra.Command {
 	var state, ant, task string
@@ -10,10 +14,7 @@ func (a *app) logCmd() *cobra.Command {
 		Long:    "Print a run's events, one a line.\nRUN is a unique prefix or suffix of an id; @, the default, is the latest.\n" + exitHelp,
 		Example: "  colony log\n  colony log @ --follow --ant worker-1\n  colony log --json | jq .type",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			house, err := a.places(state)
-			if err != nil {
-				return err
-			}
+			house := hatch.Locate(a.where(state))
 			past, err := house.Find(word(args))
 			if err != nil {
 				return err

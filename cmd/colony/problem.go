@@ -50,6 +50,10 @@ func problemOf(ctx context.Context, err error) *hatch.Problem {
 }
 
 func usage(cmd *cobra.Command, err error) error {
+	var p *hatch.Problem
+	if errors.As(err, &p) {
+		return p
+	}
 	return &hatch.Problem{Exit: 2, Code: "usage", Message: err.Error(), Next: cmd.CommandPath() + " --help"}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"colony/event"
 	"colony/hatch"
@@ -75,7 +76,7 @@ func (a *app) runPlan(cmd *cobra.Command, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.carryOut(cmd.Context(), parts, o)
+	return a.carryOut(cmd.Context(), parts)
 }
 
 // partsOf reads all that the run is made of: the plan, the settings of every tier and the cards.
@@ -98,8 +99,7 @@ func (a *app) partsOf(cmd *cobra.Command, o *runOptions) (hatch.Parts, error) {
 	}
 	return hatch.Parts{
 		Version: version, House: house, Run: o.id, Plan: p, Models: models, Getenv: a.getenv,
-		NoGate: o.noGate, AllowRed: o.redBase == "allow", Headless: a.headless(),
-		TypedBudget: cmd.Flags().Changed("budget"), TypedTokens: cmd.Flags().Changed("max-tokens"),
+		NoGate: o.noGate, AllowRed: o.redBase == "allow", Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(),
 	}, redBase(cmd, o.redBase)
 }
 
@@ -148,7 +148,7 @@ func modelFlags(typed []string) (map[string]string, error) {
 func (a *app) headless() bool { return a.json || !terminal(a.in) }
 
 // carryOut opens the colony, says what is about to be spent, runs it and says what came of it.
-func (a *app) carryOut(ctx context.Context, parts hatch.Parts, o *runOptions) error {
+func (a *app) carryOut(ctx context.Context, parts hatch.Parts) error {
 	colony, err := hatch.Open(ctx, parts)
 	if err != nil {
 		return err

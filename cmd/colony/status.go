@@ -22,10 +22,7 @@ func (a *app) statusCmd() *cobra.Command {
 			"RUN is a unique prefix or suffix of an id, or @ for the latest.\n" + exitHelp,
 		Example: "  colony status\n  colony status @ --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			house, err := a.places(state)
-			if err != nil {
-				return err
-			}
+			house := hatch.Locate(a.where(state))
 			if len(args) == 0 {
 				return a.listRuns(cmd, house)
 			}

@@ -1,32 +1,124 @@
-// Package openai speaks Chat Completions, as OpenAI and most other servers do.
+// Package openai speaks Chat Completions, as OpenAI and most other servers do. A Client sends each request
+// once: whether to send it again is the governor's decision.
 package openai
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"fmt"
+	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
 
 	"colony/model"
 )
 
-// Parts is what a Client is made of.
+// Parts is what a Client is made of. Nothing is read from the environment but the proxy to use.
 type Parts struct {
-	BaseURL   string // up to and with /v1
-	Key       string // empty where the server wants none
-	FirstByte time.Duration
-	Idle      time.Duration
+	BaseURL   string            // up to and with /v1
+	Key       string            // empty where the server wants none
+	FirstByte time.Duration     // from sending to the reply's first byte; above 0
+	Idle      time.Duration     // between two pieces of a reply; above 0
 	MaxBytes  int64             // of one reply; 0 is 32 MiB
-	Transport http.RoundTripper // nil is http.DefaultTransport
+	Transport http.RoundTripper // nil is one that gives up dialling after 4 s
 }
 
 // Client is a provider. It is safe for concurrent use.
-type Client struct{ parts Parts }
-
-// New checks the parts; it sends nothing.
-func New(p Parts) (*Client, error) { return &Client{p}, nil }
-
-// Complete sends one request, once.
-func (c *Client) Complete(ctx context.Context, req model.Request, show func(model.Delta)) (model.Reply, error) {
-	return model.Reply{}, errors.New("not built yet")
+type Client struct {
+	parts    Parts
+	official bool // the base URL is OpenAI's own
+	chat     sdk.ChatCompletionService
 }
+
+// New checks the parts. It sends nothing.
+func New(p Parts) (*Client, error) {
+	base, err := url.Parse(p.BaseURL)
+	switch {
+	case err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https"):
+		return nil, fmt.Errorf("set up the model client: base URL %q is not like http://host/v1", p.BaseURL)
+	case base.User != nil:
+		return nil, fmt.Errorf("set up the model client: the base URL names a user: put the key into the environment")
+	case p.FirstByte <= 0 || p.Idle <= 0:
+		return nil, fmt.Errorf("set up the model client: both time limits must be above 0")
+	case strings.ContainsAny(p.Key, "\r\n\x00"):
+		return nil, fmt.Errorf("set up the model client: the key holds a line break")
+	}
+	p.MaxBytes = cmp.Or(p.MaxBytes, 32<<20)
+	if p.Transport == nil {
+		p.Transport = transport()
+	}
+	c := &Client{parts: p, official: base.Hostname() == "api.openai.com"}
+	c.chat = sdk.NewChatCompletionService(c.options()...)
+	return c, nil
+}
+
+func (c *Client) options() []option.RequestOption {
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	options := []option.RequestOption{
+		option.WithBaseURL(strings.TrimRight(c.parts.BaseURL, "/") + "/"),
+		option.WithHTTPClient(&http.Client{Transport: c.parts.Transport, CheckRedirect: noRedirect}),
+		option.WithMaxRetries(0),
+	}
+	if c.parts.Key != "" {
+		options = append(options, option.WithAPIKey(c.parts.Key))
+	}
+	return options
+}
+
+func transport() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = (&net.Dialer{Timeout: 4 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	t.TLSHandshakeTimeout = 4 * time.Second
+	t.MaxIdleConnsPerHost = 256
+	return t
+}
+
+// Complete sends the request once and streams the reply. Where the reply is cut, what arrived is returned
+// with the error; a call that did not arrive whole is not part of it.
+func (c *Client) Complete(ctx context.Context, req model.Request, show func(model.Delta)) (model.Reply, error) {
+	names, err := nameTools(req)
+	if err != nil {
+		return model.Reply{}, err
+	}
+	params, err := c.params(req, names)
+	if err != nil {
+		return model.Reply{}, err
+	}
+	w := watch(ctx, c.parts)
+	defer w.stop()
+	stream := c.chat.NewStreaming(w.ctx, params, option.WithMiddleware(w.round))
+	defer stream.Close()
+	var got reply
+	for stream.Next() {
+		got.add(stream.Current(), show)
+	}
+	out := got.finish(names)
+	out.FirstByte, out.Elapsed, out.Limits = w.firstByte, time.Since(w.begun), w.limits
+	if w.sent() {
+		out.Usage, out.Estimated = completed(out.Usage, req, got.bytes)
+	}
+	if err := c.failure(ctx, w, stream, &got); err != nil {
+		out.Message.Calls, out.Finish = nil, ""
+		return out, err
+	}
+	return out, nil
+}
+
+// completed is the usage with a guess for what the server did not count.
+func completed(u model.Usage, req model.Request, bytes int) (model.Usage, bool) {
+	guessed := u.Input() == 0 || (u.Output == 0 && bytes > 0)
+	if u.Input() == 0 {
+		u.Fresh = model.EstimateTokens(req.Bytes())
+	}
+	if u.Output == 0 {
+		u.Output = model.EstimateTokens(bytes)
+	}
+	return u, guessed
+}
+
+var _ model.Provider = (*Client)(nil)

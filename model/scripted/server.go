@@ -1,33 +1,233 @@
-// Package scripted is a language model that follows a scenario.
 package scripted
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"colony/model"
 )
 
 // Parts is what a Server is made of.
 type Parts struct {
 	Scenarios []Scenario
 	Key       string // the key that a request must carry; empty where none is wanted
-	Record    bool   // keep what was received
+	Record    bool   // keep what is received
 }
 
-// Scenario is what the model says, read from YAML.
-type Scenario struct{ Name string }
-
-// Parse reads a scenario.
-func Parse(file string, data []byte) (Scenario, error) {
-	return Scenario{}, errors.New("not built yet")
-}
-
-// Server serves scenarios on loopback.
+// Server serves scenarios on a loopback port. The model name `NAME` or `scripted/NAME` selects one.
 type Server struct {
-	URL string // base URL, with /v1
+	URL string // the base URL, with /v1
+
+	parts     Parts
+	scenarios map[string]Scenario
+	http      *http.Server
+	stop      context.CancelFunc
+	done      chan struct{}
+	book      book
 }
 
-// Serve listens on a free loopback port until ctx ends or Close.
-func Serve(ctx context.Context, p Parts) (*Server, error) { return nil, errors.New("not built yet") }
+// Serve listens until ctx ends or Close is called, whichever comes first.
+func Serve(ctx context.Context, p Parts) (*Server, error) {
+	s := &Server{parts: p, scenarios: map[string]Scenario{}, done: make(chan struct{})}
+	for _, scenario := range p.Scenarios {
+		if _, ok := s.scenarios[scenario.Name]; ok {
+			return nil, fmt.Errorf("serve the scripted model: two scenarios are named %q", scenario.Name)
+		}
+		s.scenarios[scenario.Name] = scenario
+	}
+	if len(s.scenarios) == 0 {
+		return nil, fmt.Errorf("serve the scripted model: there is no scenario")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("serve the scripted model: %w", err)
+	}
+	ctx, s.stop = context.WithCancel(ctx)
+	s.URL = "http://" + listener.Addr().String() + "/v1"
+	s.http = &http.Server{
+		Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	go s.run(ctx, listener)
+	return s, nil
+}
 
-// Close stops the server and waits for it.
-func (s *Server) Close() error { return nil }
+// run serves until ctx ends; Close waits for it.
+func (s *Server) run(ctx context.Context, listener net.Listener) {
+	defer close(s.done)
+	var served sync.WaitGroup
+	served.Go(func() { _ = s.http.Serve(listener) }) // ends when the server is closed
+	<-ctx.Done()
+	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if s.http.Shutdown(soon) != nil {
+		_ = s.http.Close() // nothing more can be done for a connection that does not end
+	}
+	served.Wait()
+}
+
+// Close stops the server and waits until it has stopped.
+func (s *Server) Close() error {
+	s.stop()
+	<-s.done
+	return nil
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/chat/completions", s.complete)
+	mux.HandleFunc("GET /v1/models", s.models)
+	mux.HandleFunc("GET /counts", s.counts)
+	mux.HandleFunc("GET /v1/counts", s.counts)
+	return mux
+}
+
+func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
+	type entry struct {
+		ID     string `json:"id"`
+		Object string `json:"object"`
+	}
+	list := []entry{}
+	for _, scenario := range s.parts.Scenarios {
+		list = append(list, entry{scenario.Name, "model"})
+	}
+	answer(w, http.StatusOK, map[string]any{"object": "list", "data": list})
+}
+
+func (s *Server) counts(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.Counts()) }
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the reader has gone
+}
+
+func refuse(w http.ResponseWriter, status int, code, text string) {
+	answer(w, status, map[string]any{"error": map[string]any{"message": text, "type": "invalid_request_error", "code": code, "param": nil}})
+}
+
+const longestBody = 64 << 20
+
+// complete answers one request.
+func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
+	if s.parts.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.parts.Key {
+		refuse(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, longestBody))
+	var req request
+	if err == nil {
+		err = json.Unmarshal(body, &req)
+	}
+	if err == nil {
+		err = req.check()
+	}
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "invalid_request", err.Error())
+		return
+	}
+	name := strings.TrimPrefix(req.Model, "scripted/")
+	card, task := req.who()
+	turns, ok := s.scenarios[name].turns(card, task)
+	if _, known := s.scenarios[name]; !known {
+		refuse(w, http.StatusNotFound, "model_not_found", fmt.Sprintf("The model %q does not exist.", req.Model))
+		return
+	}
+	if !ok {
+		refuse(w, http.StatusBadRequest, "no_turns", fmt.Sprintf("Scenario %q holds nothing for card %q, task %q.", name, card, task))
+		return
+	}
+	at := placeOf(req.Messages)
+	v := visit{key: key{name, card, task}, place: at, body: body}
+	attempt := s.book.arrive(&v, s.parts.Record)
+	defer s.book.leave(&v)
+	if err := s.play(w, r, &v, req, at.said(turns), attempt); err != nil && !errors.Is(err, context.Canceled) {
+		refuse(w, http.StatusInternalServerError, "scenario", err.Error())
+	}
+}
+
+// play carries out a turn, or the fault that this attempt at it comes to.
+func (s *Server) play(w http.ResponseWriter, r *http.Request, v *visit, req request, t Turn, attempt int) error {
+	said, err := compose(req, t, len(v.body), len(exchanges(req.Messages)))
+	if err != nil {
+		return err
+	}
+	if err := pause(r.Context(), t.Latency); err != nil {
+		return err
+	}
+	fault, faulty := t.fault(attempt)
+	if faulty && fault.Status != 0 {
+		v.outcome = refused
+		if fault.RetryAfter != "" {
+			w.Header().Set("Retry-After", fault.RetryAfter)
+		}
+		refuse(w, fault.Status, fault.Code, fault.Text)
+		return nil
+	}
+	switch fault.Kind {
+	case kindSilent:
+		<-r.Context().Done()
+		return r.Context().Err()
+	case kindReset:
+		panic(http.ErrAbortHandler)
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	switch fault.Kind {
+	case kindGarbage:
+		_, err = io.WriteString(w, "data: {\"choices\": [\x01\n\n")
+		return ignore(err)
+	case kindCut, kindStall:
+		return s.breakOff(w, r, said, fault.Kind)
+	}
+	counted := &said.usage
+	switch {
+	case fault.Kind == kindNoUsage || !req.StreamOptions.IncludeUsage:
+		counted = nil
+	case fault.Kind == kindZeroUsage:
+		counted = &model.Usage{}
+	}
+	if err := said.write(w, counted); err != nil {
+		return ignore(err)
+	}
+	v.outcome, v.usage = whole, said.usage
+	s.book.leave(v) // before the client can know that it has all
+	_, err = io.WriteString(w, "data: [DONE]\n\n")
+	return ignore(err)
+}
+
+// breakOff sends half a reply, and then closes the connection or keeps it open in silence.
+func (s *Server) breakOff(w http.ResponseWriter, r *http.Request, said reply, kind string) error {
+	if err := said.writeHalf(w); err != nil {
+		return ignore(err)
+	}
+	if err := http.NewResponseController(w).Flush(); err != nil {
+		return ignore(err)
+	}
+	if kind == kindCut {
+		panic(http.ErrAbortHandler)
+	}
+	<-r.Context().Done()
+	return r.Context().Err()
+}
+
+// ignore drops the error of a reply whose reader has gone: the outcome of the visit says so.
+func ignore(error) error { return nil }
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

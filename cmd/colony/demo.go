@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"colony/hatch"
+	"colony/model/scripted"
+	"colony/plan"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/tools/txtar"
+)
+
+//go:embed demo/plan.yaml
+var demoPlan []byte
+
+//go:embed demo/scenario.yaml
+var demoScenario []byte
+
+//go:embed demo/files.txtar
+var demoFiles []byte
+
+func (a *app) demoCmd() *cobra.Command {
+	var fast, keep bool
+	cmd := &cobra.Command{
+		Use: "demo", Short: "a whole swarm on a throw-away repository, without key or network", Args: exactArgs(0, 0),
+		Long: "Carry out a plan of three tasks on a throw-away Go module with the embedded scripted model: two ants side by side,\n" +
+			"a gate that fails once, three landings, the bill. It needs Go and git, no key and no network.\n" + exitHelp,
+		Example: "  colony demo\n  colony demo --fast --keep",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), fast, keep) },
+	}
+	cmd.Flags().BoolVar(&fast, "fast", false, "the scripted model answers at once")
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep the repository and print where it is")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+// demo is the real product on a made-up repository, with a made-up model behind the real client.
+func (a *app) demo(ctx context.Context, fast, keep bool) (err error) {
+	dir, err := os.MkdirTemp("", "colony-demo-")
+	if err != nil {
+		return fmt.Errorf("make the demo's directory: %w", err)
+	}
+	if !keep {
+		defer os.RemoveAll(dir)
+	}
+	server, err := serveDemo(ctx, fast)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	checkout := filepath.Join(dir, "report")
+	if err := makeDemoRepository(ctx, checkout); err != nil {
+		return err
+	}
+	if !a.json {
+		fmt.Fprintf(a.err, "a throw-away repository in %s, a scripted model on %s: nothing leaves this machine\n", checkout, server.URL)
+	}
+	a.dir = checkout
+	p, faults := plan.Parse("demo/plan.yaml", demoPlan)
+	if len(faults) > 0 {
+		return faults
+	}
+	places := hatch.Places{Dir: checkout, State: filepath.Join(dir, "state"), Config: filepath.Join(dir, "config"), Cache: filepath.Join(a.cacheDir(), "demo")}
+	if err := configure(places.Config, server.URL); err != nil {
+		return err
+	}
+	house, err := hatch.Enter(places, nil, map[string]string{"run.gates": flow([]string{"go vet ./...", "go test ./..."})})
+	if err != nil {
+		return err
+	}
+	err = a.carryOut(ctx, hatch.Parts{
+		Version: version, House: house, Plan: p, Models: map[string]string{"": "scripted/demo"},
+		Getenv: a.getenv, Headless: true, Now: time.Now, Diagnostics: a.diagnostics(),
+	})
+	if keep && !a.json {
+		fmt.Fprintf(a.out, "kept: cd %s && colony --state-dir %s cost\n", checkout, places.State)
+	}
+	return err
+}
+
+// configure writes the settings of the demo's made-up user: where the scripted model listens.
+func configure(dir, url string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the demo's settings: %w", err)
+	}
+	text := fmt.Sprintf("providers:\n  scripted: {base_url: %q}\n", url)
+	return os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600)
+}
+
+func serveDemo(ctx context.Context, fast bool) (*scripted.Server, error) {
+	scenario, err := scripted.Parse("demo/scenario.yaml", demoScenario)
+	if err != nil {
+		return nil, err
+	}
+	for _, tasks := range scenario.Cards {
+		for _, turns := range tasks {
+			for i := range turns {
+				if fast {
+					turns[i].Latency = 0
+				}
+			}
+		}
+	}
+	return scripted.Serve(ctx, scripted.Parts{Scenarios: []scripted.Scenario{scenario}})
+}
+
+// makeDemoRepository writes the module and commits it once.
+func makeDemoRepository(ctx context.Context, dir string) error {
+	for _, f := range txtar.Parse(demoFiles).Files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("make the demo's repository: %w", err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			return fmt.Errorf("make the demo's repository: %w", err)
+		}
+	}
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"}, {"add", "-A"},
+		{"-c", "user.name=Demo", "-c", "user.email=demo@example.test", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "Describe a text in a line"},
+	} {
+		git := exec.CommandContext(ctx, "git", args...)
+		git.Dir = dir
+		git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := git.CombinedOutput(); err != nil {
+			return fmt.Errorf("make the demo's repository: git %s: %w: %s", args[0], err, out)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"colony/guard/sandbox"
+	"colony/model/scripted"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	sandbox.Helper()
+	testscript.Main(m, map[string]func(){"colony": main})
+}
+
+// TestScripts runs the command as a person would, one script a verb, against a scripted model over HTTP and real git
+// repositories.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			env.Setenv("HOME", home)
+			env.Setenv("TERM", "dumb")
+			env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			config := "[user]\n\tname = Ada\n\temail = ada@example.test\n[init]\n\tdefaultBranch = main\n"
+			if err := os.MkdirAll(home, 0o700); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"model": serveModel, "billed": billedAsCounted, "commit": commitAll, "code": exitCode,
+			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
+			"within": within,
+		},
+	})
+}
+
+// serveModel: `model FILE` serves a scenario and points OPENAI_BASE_URL at it.
+func serveModel(ts *testscript.TestScript, neg bool, args []string) {
+	scenario, err := scripted.Parse(args[0], []byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	server, err := scripted.Serve(context.Background(), scripted.Parts{Scenarios: []scripted.Scenario{scenario}, Key: "test-key-0123456789"})
+	ts.Check(err)
+	ts.Defer(func() {
+		if err := server.Close(); err != nil {
+			ts.Logf("close the model: %v", err)
+		}
+	})
+	ts.Setenv("OPENAI_BASE_URL", server.URL)
+	ts.Setenv("OPENAI_API_KEY", "test-key-0123456789")
+}

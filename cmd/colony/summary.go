@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"colony/event"
+	"colony/hatch"
+	"colony/view"
+)
+
+// printBrief says what is about to run, before anything is spent.
+func printBrief(w io.Writer, b hatch.Brief) {
+	fmt.Fprintf(w, "run %s: %s\n", b.Run, view.Line(b.Goal))
+	fmt.Fprintf(w, "  base     %s, %d tasks, up to %d ants, branch %s\n", short(b.Base), b.Tasks, b.Ants, b.Branch)
+	for _, m := range b.Models {
+		fmt.Fprintf(w, "  model    %s: %s (price %s)\n", m.Card, view.Line(m.Model), m.Price)
+	}
+	gates := strings.Join(b.Gates, "; ")
+	if gates == "" {
+		gates = "of the tasks only"
+		if b.NoGate {
+			gates = "none: what lands without one is unverified"
+		}
+	}
+	fmt.Fprintf(w, "  gates    %s\n", view.Line(gates))
+	fmt.Fprintf(w, "  sandbox  %s by %s, mode %s\n", b.Level, b.Mechanism, b.Mode)
+	fmt.Fprintf(w, "  budget   %s\n", budget(b.Caps))
+	if n := len(b.Left); n > 0 {
+		fmt.Fprintf(w, "  left out %d uncommitted files: %s\n", n, view.Line(clip(strings.Join(b.Left, ", "), 100)))
+	}
+}
+
+func budget(c event.Caps) string {
+	var parts []string
+	if c.USD != nil {
+		parts = append(parts, "$"+c.USD.String())
+	}
+	if c.Tokens != nil {
+		parts = append(parts, fmt.Sprintf("%d tokens", *c.Tokens))
+	}
+	if c.WallMs != nil {
+		parts = append(parts, (time.Duration(*c.WallMs) * time.Millisecond).String())
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printSummary says what came of a run and what to do next.
+func printSummary(w io.Writer, f event.RunFinished, b hatch.Brief) {
+	landed, unverified := 0, 0
+	for _, t := range f.Tasks {
+		if t.Status == "landed" || t.Status == "no_change" {
+			landed++
+		}
+	}
+	fmt.Fprintf(w, "\n%s: %d of %d tasks landed on %s (base %s) in %s, %d tokens, %s of %s\n", withReason(f.Status, f.Reason), landed, len(f.Tasks),
+		f.Branch, short(f.Base), (time.Duration(f.WallMs) * time.Millisecond).Round(time.Millisecond), f.Usage.Input+f.Usage.Output, money(f.USD, f.Price), budget(b.Caps))
+	rows := table(w, "TASK", "STATUS", "GATES", "COST", "COMMIT")
+	for _, t := range f.Tasks {
+		if t.Status == "landed" && !t.Verified {
+			unverified++
+		}
+		row(rows, t.ID, withReason(t.Status, t.Reason), gatesWord(t), money(t.USD, t.Price), short(t.Commit))
+	}
+	rows.Flush()
+	for _, k := range f.Kept {
+		fmt.Fprintf(w, "kept: the work of %s on %s\n", view.Line(k.Task), view.Line(k.Ref))
+	}
+	for _, d := range f.Denied {
+		fmt.Fprintf(w, "denied: %s of %s (%s)\n", view.Line(d.Tool), view.Line(d.Ant), view.Line(d.Rule))
+	}
+	if unverified > 0 {
+		fmt.Fprintf(w, "unverified: %d tasks landed without any gate\n", unverified)
+	}
+	for _, n := range nextSteps(f, landed) {
+		fmt.Fprintln(w, "next: "+n)
+	}
+}
+
+func gatesWord(t event.TaskReport) string {
+	if len(t.Receipt.Gates) == 0 {
+		return "-"
+	}
+	passed := 0
+	for _, g := range t.Receipt.Gates {
+		if g.Exit == 0 {
+			passed++
+		}
+	}
+	return fmt.Sprintf("%d/%d passed", passed, len(t.Receipt.Gates))
+}
+
+func nextSteps(f event.RunFinished, landed int) []string {
+	var next []string
+	if landed > 0 && f.Commit != f.Base {
+		next = append(next, fmt.Sprintf("git diff %s %s", short(f.Base), f.Branch), "git merge "+f.Branch)
+	}
+	return append(next, "colony cost @")
+}
+
+func short(commit string) string {
+	if len(commit) > 10 {
+		return commit[:10]
+	}
+	return commit
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"colony/hatch"
+	"colony/view"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) trustCmd() *cobra.Command {
+	var print bool
+	cmd := &cobra.Command{
+		Use: "trust", Short: "allow the commands and cards that this repository brings", Args: exactArgs(0, 0),
+		Long: "Show the project files that name commands or bring cards, and trust exactly their present content. A file that\n" +
+			"changes is not trusted any more. Your yes is kept in your own configuration, outside the repository.\n" + exitHelp,
+		Example: "  colony trust --print\n  colony trust",
+		RunE: func(*cobra.Command, []string) error {
+			house := hatch.Locate(a.where(""))
+			files, err := house.Files()
+			if err != nil {
+				return err
+			}
+			if a.json {
+				if !print {
+					if err := house.Trust(files); err != nil {
+						return err
+					}
+				}
+				return printJSON(a.out, map[string]any{"files": files})
+			}
+			return a.trust(house, files, print)
+		},
+	}
+	cmd.Flags().BoolVar(&print, "print", false, "only show what would run")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (a *app) trust(house *hatch.House, files []hatch.ProjectFile, print bool) error {
+	if len(files) == 0 {
+		_, err := fmt.Fprintln(a.out, "this repository brings no settings and no cards; next: colony init")
+		return err
+	}
+	for _, f := range files {
+		fmt.Fprintf(a.out, "%s  sha256:%s\n", view.Line(f.Name), f.SHA256)
+		for _, run := range f.Runs {
+			fmt.Fprintf(a.out, "  runs: %s\n", view.Line(run))
+		}
+	}
+	if print || (terminal(a.in) && !a.agrees("Trust these files as they are? [y/N] ")) {
+		return nil
+	}
+	if err := house.Trust(files); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.out, "trusted; a change of any of them asks again")
+	return err
+}
+
+// agrees asks a person. Anything but y or yes is a no.
+func (a *app) agrees(question string) bool {
+	fmt.Fprint(a.err, question)
+	text, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return false
+	}
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "y", "yes":
+		return true
+	}
+	return false
+}

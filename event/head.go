@@ -1,0 +1,64 @@
+package event
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// mark is the last record of a log as a second file beside it tells. It is written after each flush and not
+// flushed itself, so it may be behind the log and is never ahead of it.
+type mark struct {
+	seq Seq
+	sum [sha256.Size]byte
+}
+
+const markForm = "%020d %064x\n"
+
+func markPath(dir string) string { return filepath.Join(dir, "head") }
+
+// writeMark replaces what f says.
+func writeMark(f *os.File, m mark) error {
+	_, err := f.WriteAt(fmt.Appendf(nil, markForm, m.seq, m.sum), 0)
+	return err
+}
+
+// readMark is the mark of the log in dir: the zero mark where there is none that can be read.
+func readMark(dir string) (m mark) {
+	data, err := os.ReadFile(markPath(dir))
+	if err != nil {
+		return mark{}
+	}
+	var sum []byte
+	if n, err := fmt.Sscanf(string(data), "%d %x", &m.seq, &sum); n != 2 || err != nil || len(sum) != sha256.Size {
+		return mark{}
+	}
+	m.sum = [sha256.Size]byte(sum)
+	return m
+}
+
+// reachesMark is a *CorruptError where the log is not what its mark says it was. A mark that changes while
+// it is looked at is looked at again.
+func (f file) reachesMark(ctx context.Context) error {
+	for m := readMark(f.dir); m.seq > 0; {
+		var sum []byte
+		err := f.db.QueryRowContext(ctx, "SELECT sum FROM events WHERE seq = ?", int64(m.seq)).Scan(&sum)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return damage(f.dir, err)
+		}
+		if bytes.Equal(sum, m.sum[:]) {
+			return nil
+		}
+		again := readMark(f.dir)
+		if again == m {
+			return &CorruptError{Log: f.dir, Seq: m.seq, What: "the log had this event, and now has none or another"}
+		}
+		m = again
+	}
+	return nil
+}

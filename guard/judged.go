@@ -1,0 +1,87 @@
+package guard
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"colony/guard/shell"
+	"colony/tools"
+)
+
+// judged is a call as the stages see it.
+type judged struct {
+	env  *tools.Env
+	name string
+	e    tools.Effects
+	aims []aim
+}
+
+// aim is one thing that a rule with content can be about: a command, or a path or URL.
+type aim struct {
+	forms   []string // spellings, the first for people
+	also    []string // spellings that only rules that deny or ask see
+	argv    []string // of a command of literal words
+	command bool
+}
+
+func newJudged(env *tools.Env, call tools.Prepared) judged {
+	j := judged{env: env, name: call.Call.Name, e: call.Effects}
+	if j.e.Commands != nil {
+		for _, c := range j.e.Commands {
+			j.aims = append(j.aims, aim{forms: []string{c.Text}, also: c.Also, argv: c.Argv, command: true})
+		}
+		return j
+	}
+	for _, s := range slices.Concat(j.e.Subjects, j.e.Writes, j.e.Reads) {
+		j.aims = append(j.aims, aim{forms: j.spellings(s)})
+	}
+	return j
+}
+
+// spellings are a path as given and as seen from the worktree's root.
+func (j judged) spellings(s string) []string {
+	forms := []string{s}
+	if filepath.IsAbs(s) {
+		if rel, ok := beneath(j.env.Root, filepath.Clean(s)); ok {
+			forms = append(forms, rel)
+		}
+	}
+	return forms
+}
+
+// shell reports whether the call runs a line that was taken apart: all of it runs in the sandbox.
+func (j judged) shell() bool { return j.e.Commands != nil }
+
+// readable reports whether rules can see what the call is about: not so for a line that does not parse.
+func (j judged) readable() bool { return j.e.Known || j.shell() || len(j.e.Subjects) == 0 }
+
+// harmless reports whether the call is known to change nothing and to send nothing.
+func (j judged) harmless() bool {
+	switch {
+	case !j.e.Known || j.e.Destructive || len(j.e.Hosts) > 0 || len(j.e.Writes) > 0:
+		return false
+	case j.shell():
+		return j.e.ReadOnly && !slices.ContainsFunc(j.e.Commands, func(c tools.Command) bool { return !j.inGrammar(c) })
+	}
+	return true
+}
+
+// inGrammar reports whether the read-only grammar has a command. git is read-only at the worktree's root only:
+// another directory may hold a repository with settings of its own that name programs.
+func (j judged) inGrammar(c tools.Command) bool {
+	if len(c.Argv) == 0 || slices.ContainsFunc(c.Also, func(s string) bool { return strings.HasPrefix(s, "sudo") }) {
+		return false
+	}
+	switch c.Argv[0] {
+	case "cd":
+		return !j.runs("git")
+	case "git":
+		return !j.runs("cd") && j.env.Cwd() == j.env.Root && shell.ReadOnly(c.Argv)
+	}
+	return shell.ReadOnly(c.Argv)
+}
+
+func (j judged) runs(program string) bool {
+	return slices.ContainsFunc(j.e.Commands, func(c tools.Command) bool { return len(c.Argv) > 0 && c.Argv[0] == program })
+}

@@ -1,0 +1,91 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// confine gives this thread, and so the job it starts, the view, an own loopback and no powers.
+func confine(o order) error {
+	if err := loopback(); err != nil {
+		return fmt.Errorf("raise loopback: %w", err)
+	}
+	// A session keyring is inherited and may hold the user's tickets.
+	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err != nil && !errors.Is(err, unix.ENOSYS) {
+		return fmt.Errorf("leave keyring: %w", err)
+	}
+	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0); err != nil {
+		return fmt.Errorf("offer memory: %w", err)
+	}
+	if err := build(o); err != nil {
+		return err
+	}
+	if err := os.Mkdir("/tmp/home", 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make home: %w", err)
+	}
+	if err := limit(o.Processes); err != nil {
+		return err
+	}
+	// Whatever else was inherited stays with this process.
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("close files: %w", err)
+	}
+	return disarm()
+}
+
+// loopback raises lo, which a new network namespace has down.
+func loopback() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	lo.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+}
+
+func limit(processes int) error {
+	none := unix.Rlimit{}
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &none); err != nil {
+		return fmt.Errorf("limit core files: %w", err)
+	}
+	n := unix.Rlimit{Cur: uint64(processes), Max: uint64(processes)}
+	if err := unix.Setrlimit(unix.RLIMIT_NPROC, &n); err != nil {
+		return fmt.Errorf("limit processes: %w", err)
+	}
+	return nil
+}
+
+// disarm drops every capability for good and keeps this process, whose other threads have them still, from being traced.
+func disarm() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("forbid tracing: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("forbid new privileges: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fmt.Errorf("drop ambient capabilities: %w", err)
+	}
+	for c := uintptr(0); c < 64; c++ {
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); errors.Is(err, unix.EINVAL) {
+			break // past the last one this kernel knows
+		} else if err != nil {
+			return fmt.Errorf("drop capability %d: %w", c, err)
+		}
+	}
+	var none [2]unix.CapUserData
+	if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
+		return fmt.Errorf("drop capabilities: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Helper does a sandbox helper's work and never returns, where this process was started as one; else it returns at once.
+// It is the first line of main, and of TestMain in every package whose tests run jobs.
+func Helper() {
+	if len(os.Args) != 1 || os.Args[0] != helperName {
+		return
+	}
+	// Capabilities and no_new_privs belong to a thread: the one that drops them is the one that starts the job.
+	runtime.LockOSThread()
+	r := serve()
+	out := os.NewFile(reportFD, "report")
+	if err := json.NewEncoder(out).Encode(r); err != nil {
+		syscall.Exit(125)
+	}
+	syscall.Exit(0)
+}
+
+// serve reads the order, builds the view, runs the job and says how it ended. It is process 1: when it ends, the kernel
+// ends what is left.
+func serve() report {
+	unix.CloseOnExec(orderFD)
+	unix.CloseOnExec(reportFD)
+	in := os.NewFile(orderFD, "order")
+	from := json.NewDecoder(in)
+	var o order
+	if err := from.Decode(&o); err != nil {
+		return report{Trouble: "read order: " + err.Error()}
+	}
+	go follow(in)
+	deafen()
+	if err := confine(o); err != nil {
+		return report{Trouble: err.Error()}
+	}
+	return run(o)
+}
+
+// follow ends this process when colony ends, however colony ends.
+func follow(colony io.Reader) {
+	io.Copy(io.Discard, colony) //nolint:errcheck // an error is the end too
+	syscall.Exit(125)
+}
+
+// deafen keeps the signals that a job may send to process 1 from ending it. Handlers, unlike "ignore", do not pass to
+// the job.
+func deafen() {
+	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT,
+		unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU)
+}
+
+func run(o order) report {
+	for _, entry := range o.Env {
+		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
+			os.Setenv("PATH", path)
+		}
+	}
+	if err := os.Chdir(o.Dir); err != nil {
+		return report{Trouble: "enter " + o.Dir + ": " + errors.Unwrap(err).Error()}
+	}
+	began := time.Now()
+	path, err := exec.LookPath(o.Argv[0])
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return refuse(o.Argv[0], err)
+	}
+	pid, err := syscall.ForkExec(path, o.Argv, &syscall.ProcAttr{
+		Env: o.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return refuse(path, err)
+	}
+	for {
+		var status syscall.WaitStatus
+		got, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == syscall.EINTR || err == nil && got != pid:
+		case err != nil:
+			return report{Trouble: "wait: " + err.Error()}
+		case status.Signaled():
+			s := status.Signal()
+			return report{Code: 128 + int(s), Signal: unix.SignalName(s), Nanos: int64(time.Since(began))}
+		default:
+			return report{Code: status.ExitStatus(), Nanos: int64(time.Since(began))}
+		}
+	}
+}
+
+func refuse(name string, err error) report {
+	code, said := unstarted(name, err)
+	fmt.Fprintln(os.Stderr, said)
+	return report{Code: code}
+}
+
+// unstarted is the exit code and the words of a shell for a command that cannot be started.
+func unstarted(name string, err error) (code int, said string) {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return 127, "colony: " + name + ": command not found"
+	}
+	return 126, "colony: " + name + ": " + err.Error()
+}

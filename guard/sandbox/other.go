@@ -1,0 +1,17 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+)
+
+var errPlatform = errors.New("not built yet on this platform")
+
+// Helper returns at once: no helper is built for this platform.
+func Helper() {}
+
+func (s *Sandbox) confined(context.Context, Job) (Exit, error) { return Exit{}, errPlatform }
+
+func (s *Sandbox) plain(context.Context, Job) (Exit, error) { return Exit{}, errPlatform }

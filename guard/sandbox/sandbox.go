@@ -1,0 +1,185 @@
+// Package sandbox runs a command where it can harm nothing: it reads what a job needs, writes only where the job
+// says, reaches no network and no process outside, and leaves nothing running behind.
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The levels. The zero value of Parts.Level is none of them and is refused.
+const (
+	ReadOnly  = "read-only" // nothing is writable but the command's own /tmp
+	Workspace = "workspace" // the job's writable paths too
+	Off       = "off"       // no confinement: the user's choice only, never a repository's or a model's
+)
+
+const probeLimit = 10 * time.Second
+
+// Parts is what a Sandbox is made of. Paths are absolute; links in them are resolved once, by New.
+type Parts struct {
+	Level     string
+	Home      string   // the user's home: readable, but for the secrets in it
+	State     string   // colony's state directory: invisible, but for what a job names
+	Config    string   // colony's config directory: invisible
+	Read      []string // paths that are visible although they lie in a hidden one
+	Hide      []string // further paths that are invisible
+	Processes int      // how many processes and threads a job may have at once; 4096 where it is 0
+}
+
+// Sandbox runs jobs. It is safe for concurrent use.
+type Sandbox struct {
+	level     string
+	mechanism string
+	home      string
+	hide      []string
+	read      []string
+	guarded   []string // no writable path may hold one of these
+	env       []string
+	processes int
+}
+
+// Job is one command. Paths are absolute and hold no symbolic link: a link in a place that an ant writes could lead
+// anywhere. Of two paths that hold a file the longer one decides.
+type Job struct {
+	Argv     []string
+	Dir      string
+	Env      []string // added to the few variables that every job has
+	Writable []string
+	Readable []string
+	// Scratch is a directory of colony's own that the job finds as /tmp, with its HOME in it. Where it is empty
+	// both are in memory and end with the job.
+	Scratch        string
+	Stdout, Stderr io.Writer // nil discards
+}
+
+// Exit is how a job ended. A job that was killed has a Signal and the code 128 + signal.
+type Exit struct {
+	Code     int
+	Signal   string
+	Duration time.Duration
+}
+
+// New returns a sandbox that was seen to work: it has run a harmless command. A level that this machine cannot hold is a
+// *RefusedError, never a weaker sandbox.
+func New(ctx context.Context, p Parts) (*Sandbox, error) {
+	switch p.Level {
+	case ReadOnly, Workspace, Off:
+	case "workspace+net":
+		return nil, &RefusedError{Level: p.Level, Why: "not built yet", Next: "use --sandbox workspace"}
+	default:
+		return nil, &RefusedError{Level: p.Level, Why: "no such level", Next: "use read-only, workspace or off"}
+	}
+	for _, path := range append([]string{p.Home, p.State, p.Config}, append(p.Read, p.Hide...)...) {
+		if !filepath.IsAbs(path) {
+			return nil, fmt.Errorf("sandbox: path %q is not absolute", path)
+		}
+	}
+	home := resolve(p.Home)
+	s := &Sandbox{
+		level:     p.Level,
+		mechanism: "namespaces",
+		home:      home,
+		hide:      append([]string{resolve(p.State), resolve(p.Config)}, p.Hide...),
+		guarded:   []string{home, resolve(p.State), resolve(p.Config)},
+		env:       environment(os.Environ(), home),
+		processes: p.Processes,
+	}
+	for _, path := range p.Read {
+		if path = resolve(path); straight(path) == nil {
+			s.read = append(s.read, path)
+		}
+	}
+	if s.processes <= 0 {
+		s.processes = 4096
+	}
+	if p.Level == Off {
+		s.mechanism = "none"
+		return s, nil
+	}
+	return s, s.probe(ctx)
+}
+
+// Level is the level that the sandbox holds.
+func (s *Sandbox) Level() string { return s.level }
+
+// Mechanism is how it holds it: namespaces, or none at level off.
+func (s *Sandbox) Mechanism() string { return s.mechanism }
+
+func (s *Sandbox) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	var said strings.Builder
+	exit, err := s.Run(ctx, Job{Argv: []string{"/bin/sh", "-c", ":"}, Dir: "/", Stderr: &said})
+	if err == nil && exit.Code != 0 {
+		err = fmt.Errorf("a shell ended with %d %s", exit.Code, strings.TrimSpace(said.String()))
+	}
+	if err != nil {
+		return refused(s.level, err)
+	}
+	return nil
+}
+
+// Run runs the job to its end and returns how it ended. When it returns no process of the job is left. Output goes to the
+// job's writers as it comes. A command that cannot be started exits with 126 or 127, as from a shell. Where ctx ended
+// first the job is killed, and the error is the context's. Any other error means that the job was not confined as
+// asked and so was not run.
+func (s *Sandbox) Run(ctx context.Context, j Job) (Exit, error) {
+	if err := s.check(j); err != nil {
+		return Exit{}, err
+	}
+	if s.level == Off {
+		return s.plain(ctx, j)
+	}
+	return s.confined(ctx, j)
+}
+
+func (s *Sandbox) check(j Job) error {
+	if len(j.Argv) == 0 {
+		return fmt.Errorf("sandbox: job without a command")
+	}
+	if !filepath.IsAbs(j.Dir) {
+		return fmt.Errorf("sandbox: directory %q is not absolute", j.Dir)
+	}
+	var scratch []string
+	if j.Scratch != "" {
+		scratch = []string{j.Scratch}
+	}
+	for _, path := range slices.Concat(j.Writable, j.Readable, scratch) {
+		if !filepath.IsAbs(path) || filepath.Clean(path) != path {
+			return fmt.Errorf("sandbox: path %q is not absolute and clean", path)
+		}
+		if err := straight(path); err != nil {
+			return err
+		}
+	}
+	for _, path := range slices.Concat(j.Writable, scratch) {
+		for _, kept := range s.guarded {
+			if within(kept, path) {
+				return fmt.Errorf("sandbox: writable path %s holds %s", path, kept)
+			}
+		}
+	}
+	return nil
+}
+
+// within says whether path is dir or lies in it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+// resolve follows the links of path as far as it exists.
+func resolve(path string) string {
+	path = filepath.Clean(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil || path == "/" {
+		return real
+	}
+	return filepath.Join(resolve(filepath.Dir(path)), filepath.Base(path))
+}

@@ -1,0 +1,204 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// shells run a line given as text.
+var shells = set("sh", "bash", "dash", "zsh", "ksh", "ash")
+
+// rereads change how the rest of the line is read, or run text of their own.
+var rereads = set("eval", "source", ".", "exec", "trap", "alias", "unalias", "shopt", "set", "enable", "builtin",
+	"hash", "export", "declare", "typeset", "local", "readonly", "unset", "read", "mapfile", "bind", "complete", "let")
+
+// emit peels a command and adds it to the line, with what it reads or writes.
+func (r *reader) emit(words []word, in []string) {
+	if !r.deeper() {
+		return
+	}
+	defer r.shallower()
+	c := Command{}
+	for {
+		if len(c.Also) == maxWrappers {
+			r.unknown("more than %d wrappers stand round one command", maxWrappers)
+			r.untold()
+			break
+		}
+		rest, sets, why, peeled := peel(words)
+		for _, name := range sets {
+			r.setsVariable(name)
+		}
+		if why != "" {
+			r.unknown("%s", why)
+		}
+		if !peeled {
+			if why != "" {
+				r.untold()
+			}
+			break
+		}
+		plainly := append([]word{{value: program(words[0].value), literal: true}}, words[1:]...)
+		c.Also, words = append(c.Also, joined(plainly)), rest
+	}
+	c.Text, c.Argv = joined(words), values(words)
+	c.Also = append(c.Also, readings(words)...)
+	if c.Argv == nil {
+		r.unknown("%q holds a word that is not literal", brief(c.Text))
+	}
+	at := len(r.line.Commands)
+	r.line.Commands = append(r.line.Commands, c)
+	r.nested(words, in)
+	ro, reads := false, []string(nil)
+	if c.Argv != nil && !(c.Argv[0] == "git" && !slices.Equal(in, []string{""})) {
+		ro, reads = grammar(c.Argv)
+	}
+	r.line.Commands[at].ReadOnly = ro && !slices.ContainsFunc(c.Also, func(s string) bool { return strings.HasPrefix(s, "sudo") })
+	if ro {
+		for _, p := range reads {
+			r.line.Reads = append(r.line.Reads, under(in, p)...)
+		}
+		return
+	}
+	for _, p := range targets(words) {
+		r.line.Writes = append(r.line.Writes, under(in, p)...)
+	}
+}
+
+// readings are other spellings of one command, for rules that forbid.
+func readings(words []word) []string {
+	if !words[0].literal {
+		return nil
+	}
+	var also []string
+	base := append([]word{{value: path.Base(words[0].value), literal: true}}, words[1:]...)
+	if base[0].value != words[0].value {
+		also = append(also, joined(base))
+	}
+	if base[0].value != "git" {
+		return also
+	}
+	i := 1
+	for i < len(words) && words[i].literal && strings.HasPrefix(words[i].value, "-") {
+		if v := words[i].value; v == "-C" || v == "-c" {
+			i++
+		}
+		i++
+	}
+	if i > 1 && i < len(words) {
+		also = append(also, joined(append([]word{base[0]}, words[i:]...)))
+	}
+	return also
+}
+
+// nested reads what a command runs out of its own words.
+func (r *reader) nested(words []word, in []string) {
+	if !words[0].literal {
+		return
+	}
+	name := path.Base(words[0].value)
+	switch {
+	case name == "eval":
+		r.unknown("eval runs text: write the commands themselves")
+		r.inner(words[1:], in)
+	case shells[name]:
+		for i, w := range words[1:] {
+			if w.literal && strings.HasPrefix(w.value, "-") && !strings.HasPrefix(w.value, "--") && strings.Contains(w.value, "c") {
+				r.unknown("%s %s runs text: write the commands themselves", name, w.value)
+				r.inner(words[i+2:min(i+3, len(words))], in)
+				return
+			}
+		}
+	case rereads[name]:
+		r.unknown("%s changes how the line is read or runs text", name)
+	case name == "find":
+		r.findExec(words, in)
+	}
+}
+
+// inner reads text that a command would run as a line.
+func (r *reader) inner(words []word, in []string) {
+	argv := values(words)
+	if argv == nil || r.depth >= maxNested {
+		r.untold()
+		return
+	}
+	inside := parse(strings.Join(argv, " "), r.depth+1)
+	if inside.Commands == nil {
+		inside.Commands = []Command{{}}
+	}
+	for _, c := range inside.Commands {
+		c.ReadOnly = false
+		r.line.Commands = append(r.line.Commands, c)
+	}
+	for _, p := range append(inside.Reads, inside.Writes...) {
+		r.line.Writes = append(r.line.Writes, under(in, p)...)
+	}
+}
+
+// findExec adds the commands that find would run for each file.
+func (r *reader) findExec(words []word, in []string) {
+	for i := 0; i < len(words); i++ {
+		if w := words[i]; !w.literal || !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w.value) {
+			continue
+		}
+		end := i + 1
+		for end < len(words) && !(words[end].literal && (words[end].value == ";" || words[end].value == "+")) {
+			end++
+		}
+		if run := words[i+1 : end]; len(run) > 0 {
+			r.emit(run, in)
+		}
+		i = end
+	}
+}
+
+// scripts take a program as their first operand, not a path.
+var scripts = set("sed", "awk", "gawk", "mawk", "jq", "yq", "grep", "egrep", "fgrep", "rg", "expr", "echo", "printf")
+
+// targets are the operands that a command not known read-only may change.
+func targets(words []word) []string {
+	if len(words) == 0 {
+		return nil
+	}
+	var out []string
+	name, script := "", false
+	if words[0].literal {
+		name = path.Base(words[0].value)
+		script = scripts[name]
+	}
+	for _, w := range words[1:] {
+		if !w.literal || w.value == "" {
+			continue
+		}
+		dir, attached := gitDir(name, w.value)
+		switch {
+		case attached:
+			out = append(out, dir)
+		case w.value[0] == '-':
+		case script:
+			script = false
+		case name == "dd":
+			_, value, _ := strings.Cut(w.value, "=")
+			out = append(out, value)
+		case w.value == ";" || w.value == "{}":
+		default:
+			out = append(out, w.value)
+		}
+	}
+	return out
+}
+
+// gitDir is the directory that an option of git names.
+func gitDir(name, arg string) (string, bool) {
+	if name != "git" {
+		return "", false
+	}
+	for _, flag := range []string{"--git-dir=", "--work-tree="} {
+		if dir, ok := strings.CutPrefix(arg, flag); ok {
+			return dir, true
+		}
+	}
+	return "", false
+}

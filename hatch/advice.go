@@ -1,0 +1,94 @@
+package hatch
+
+import (
+	"context"
+	"errors"
+	"net"
+	"path"
+	"strings"
+
+	"colony/ant"
+	"colony/cards"
+	"colony/tools"
+)
+
+// instructionFiles are the names by which repositories advise agents; of one directory the first is read.
+var instructionFiles = []string{"AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"}
+
+// readAdvice reads the repository's instructions from the base commit, the root's first, within the setting's bound.
+func (c *Colony) readAdvice(ctx context.Context) error {
+	files, err := c.repo.Named(ctx, c.base, instructionFiles)
+	if err != nil {
+		return err
+	}
+	left := c.settings.limits.Instructions
+	for _, name := range foremost(files) {
+		data, ok, err := c.repo.File(ctx, c.base, name)
+		if err != nil {
+			return err
+		}
+		if !ok || len(data) > left {
+			continue
+		}
+		left -= len(data)
+		c.advice = append(c.advice, ant.Instructions{Path: name, Text: strings.ToValidUTF8(string(data), "\uFFFD")})
+	}
+	return nil
+}
+
+// foremost picks, for each directory, the file that counts, in the order of the paths.
+func foremost(files []string) []string {
+	best := map[string]int{}
+	var dirs []string
+	for _, f := range files {
+		dir := path.Dir(f)
+		rank := rankOf(path.Base(f))
+		have, seen := best[dir]
+		if !seen {
+			dirs = append(dirs, dir)
+		}
+		if !seen || rank < have {
+			best[dir] = rank
+		}
+	}
+	out := make([]string, len(dirs))
+	for i, dir := range dirs {
+		out[i] = path.Join(dir, instructionFiles[best[dir]])
+	}
+	return out
+}
+
+func rankOf(name string) int {
+	for i, n := range instructionFiles {
+		if n == name {
+			return i
+		}
+	}
+	return len(instructionFiles)
+}
+
+// system is the system prompt of a card: the same for all its ants.
+func (c *Colony) system(card cards.Card) string { return ant.System(card.Name, card.Prompt, c.advice) }
+
+// redact takes the keys of this run's providers out of a text.
+func (c *Colony) redact(text string) string {
+	for _, m := range c.models {
+		if m.key != "" && len(m.key) >= 8 {
+			text = strings.ReplaceAll(text, m.key, "[secret]")
+		}
+	}
+	return text
+}
+
+// nobody answers questions of a run that has no screen, and counts the permissions that were asked for.
+func (l *life) nobody(_ context.Context, q tools.Question) (tools.Answer, error) {
+	if q.Kind == "permission" {
+		l.asks.Add(1)
+	}
+	return tools.Answer{Headless: true, Text: "nobody can answer: decide, and state the assumption in done"}, nil
+}
+
+// noDial is the dialler of tools in a run without network.
+func noDial(context.Context, string, string) (net.Conn, error) {
+	return nil, errors.New("this ant has no network")
+}

@@ -1,0 +1,205 @@
+package hatch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"colony/ant"
+	"colony/cards"
+	"colony/event"
+	"colony/guard"
+	"colony/guard/sandbox"
+	"colony/ledger"
+	"colony/queen"
+	"colony/repo"
+	"colony/tools"
+)
+
+// life is one ant at work on one order.
+type life struct {
+	*Colony
+	order   queen.Order
+	card    cards.Card
+	model   chosen
+	account ledger.Account
+	tree    *repo.Tree
+	box     confined
+	env     *tools.Env
+	ant     *ant.Ant
+	work    repo.Commit  // what it changed so far; zero where nothing
+	asks    atomic.Int64 // permissions that nobody could give
+}
+
+var _ queen.Hatcher = (*Colony)(nil)
+
+// Hatch carries one order out: a worktree, an ant until it is done, its commit, the gates in the worktree. The ant
+// gets the output of a red gate back a bounded number of times.
+func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error) {
+	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card]}
+	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
+	var err error
+	if l.tree, err = c.repo.Worktree(ctx, fmt.Sprintf("%s.%d", o.Ant, o.Attempt), o.Base); err != nil {
+		return queen.Outcome{}, err
+	}
+	c.book.OpenAnt(l.account, o.Caps)
+	timed, stop := c.book.Context(ctx, l.account)
+	defer stop()
+	if err := l.wake(timed); err != nil {
+		return queen.Outcome{}, err
+	}
+	outcome, ended, err := l.live(timed)
+	l.env.Jobs.Close()
+	if err != nil {
+		return outcome, err
+	}
+	if err := l.append(event.AntEnded{Reason: string(ended)}); err != nil {
+		return outcome, err
+	}
+	return l.settle(ctx, outcome)
+}
+
+// wake builds the ant, from the log where it lived before, and tells it what it is for.
+func (l *life) wake(ctx context.Context) error {
+	memory, err := l.recall(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.furnish(); err != nil {
+		return err
+	}
+	policy, err := l.policy()
+	if err != nil {
+		return err
+	}
+	system := l.system(l.card)
+	l.ant, err = ant.New(ant.Parts{
+		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.card.Effort,
+		Model:    l.routed[l.model.String()].governor.Around(l.book.Meter(l.account, l.routed[l.model.String()].client)),
+		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: l.layers(policy), Foresee: policy.Foresee, Log: l.log,
+		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
+		Calls: func(n int) error { return l.book.Calls(l.account, n) },
+	})
+	if err != nil {
+		return err
+	}
+	if err := l.hatched(system); err != nil {
+		return err
+	}
+	if memory.Turns() == 0 {
+		return l.ant.Tell(ctx, "task", l.task())
+	}
+	return l.ant.Tell(ctx, l.order.Kind, l.order.Told)
+}
+
+// recall is the ant's memory from the log; that of a new ant is empty.
+func (l *life) recall(ctx context.Context) (*ant.Memory, error) {
+	memory := ant.NewMemory(l.tree.Dir)
+	if l.order.Attempt == 1 {
+		return memory, nil
+	}
+	for e, err := range l.log.Read(ctx, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Ant != l.order.Ant {
+			continue
+		}
+		if err := memory.Apply(e); err != nil {
+			return nil, err
+		}
+	}
+	memory.Move(l.tree.Dir)
+	return memory, nil
+}
+
+// furnish gives the ant its registry and what its calls share.
+func (l *life) furnish() (err error) {
+	if l.box, err = l.confine("ants"); err != nil {
+		return err
+	}
+	l.box = l.box.in(l.tree.Dir)
+	registry, err := l.registry.Child(l.card.Tools, nil)
+	if err != nil {
+		return err
+	}
+	registry.Freeze()
+	l.env = &tools.Env{
+		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(l.box.exec),
+		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.nobody, Exec: l.box.exec, Dial: noDial, Now: l.parts.Now,
+		Progress: func(string) {},
+	}
+	return nil
+}
+
+func (l *life) layers(policy *guard.Policy) []tools.Layer {
+	return []tools.Layer{tools.Catch(), tools.LoopGuard(), tools.Refused(), policy.Gate(), tools.Cap(l.redact), tools.Retry()}
+}
+
+// policy is what the ant may touch: its card's rules and the settings', united.
+func (l *life) policy() (*guard.Policy, error) {
+	rules, err := guard.ParseRules(
+		append(append([]string{}, l.settings.permissions.Allow...), l.card.Permissions.Allow...),
+		append(append([]string{}, l.settings.permissions.Ask...), l.card.Permissions.Ask...),
+		append(append([]string{}, l.settings.permissions.Deny...), l.card.Permissions.Deny...),
+		ToolNames(),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return guard.New(guard.Parts{
+		Mode: guard.Mode(l.mode), Sandboxed: l.box.box.Level() != sandbox.Off, Rules: rules,
+		Protected: []string{l.parts.State, l.parts.Config}, Readable: []string{filepath.Join(l.parts.runDir(l.run), "blobs")},
+	})
+}
+
+func (l *life) hatched(system string) error {
+	list, err := json.Marshal(l.env.Tools.Specs())
+	if err != nil {
+		return err
+	}
+	toolsBlob, err := l.blobs.Put("application/json", list)
+	if err != nil {
+		return err
+	}
+	systemBlob, err := l.blobs.Put("text/plain", []byte(system))
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, s := range l.env.Tools.Specs() {
+		names = append(names, s.Name)
+	}
+	return l.append(event.AntHatched{
+		Card: l.card.Name, CardHash: l.card.SHA256, System: systemBlob.SHA256, Tools: names, ToolsSum: toolsBlob.SHA256,
+		Model: l.model.String(), Worktree: l.tree.Dir, Attempt: l.order.Attempt,
+	})
+}
+
+func (l *life) append(body event.Body) error {
+	_, err := l.log.Append(context.Background(), event.Event{Run: l.run, Task: l.order.Task, Ant: l.order.Ant, Body: body})
+	return err
+}
+
+func (l *life) outputLimit() int {
+	if l.card.Caps.Output > 0 {
+		return l.card.Caps.Output
+	}
+	return l.settings.limits.Output
+}
+
+// task is the first text that an ant is told. Its first line names the task.
+func (l *life) task() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Task %s: %s\n\n%s\n", l.order.Task, l.order.Title, strings.TrimSpace(l.order.Prompt))
+	if len(l.order.Gates) > 0 {
+		b.WriteString("\nColony runs these gates after done:\n")
+		for _, g := range l.order.Gates {
+			fmt.Fprintf(&b, "- %s\n", g.Run)
+		}
+	}
+	return b.String()
+}

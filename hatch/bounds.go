@@ -1,0 +1,108 @@
+package hatch
+
+import (
+	"context"
+	"time"
+
+	"colony/cards"
+	"colony/event"
+	"colony/ledger"
+	"colony/plan"
+)
+
+// bound works out the caps of the run and how many ants work at once. A model without a price is held by tokens.
+func (c *Colony) bound() (err error) {
+	run := c.settings.run
+	if c.caps.Wall, err = run.wall(); err != nil {
+		return err
+	}
+	usd, err := run.budget()
+	if err != nil {
+		return err
+	}
+	tokens, err := run.tokens()
+	if err != nil {
+		return err
+	}
+	if c.ants, err = run.ants(); err != nil {
+		return err
+	}
+	priced, unpriced := c.split()
+	typedUSD, typedTokens := c.typed("run.budget"), c.typed("run.max_tokens")
+	if unpriced != "" && typedUSD && usd != nil && !typedTokens {
+		return &Problem{
+			Exit: 2, Code: "unpriced", Message: "a budget in dollars cannot hold " + unpriced + ", whose price is not known",
+			Next: "give --max-tokens too, or --budget none",
+		}
+	}
+	if priced || typedUSD {
+		c.caps.PicoUSD = usd
+	}
+	if unpriced != "" || typedTokens || !priced {
+		c.caps.Tokens = tokens
+	}
+	return nil
+}
+
+// split says whether a model in use has a price, and names one whose price is unknown.
+func (c *Colony) split() (priced bool, unpriced string) {
+	for _, m := range c.models {
+		switch m.rate.State {
+		case event.Known:
+			priced = true
+		case event.Unknown:
+			unpriced = m.String()
+		}
+	}
+	return priced, unpriced
+}
+
+func (c *Colony) typed(key string) bool { return c.parts.Settings.Origin(key) != "default" }
+
+// width is how many ants work at once.
+func (c *Colony) width() int {
+	if c.ants > 0 {
+		return c.ants
+	}
+	n := 4
+	for _, m := range c.models {
+		n = min(n, max(m.server.Parallel, 1))
+	}
+	return n
+}
+
+func (c *Colony) rate(provider, name string) ledger.Rate {
+	return c.rateOf(provider, name, c.settings.providers[provider])
+}
+
+// antCaps are the caps of a card.
+func antCaps(card cards.Card) ledger.Caps {
+	return ledger.Caps{PicoUSD: card.Caps.PicoUSD, Tokens: card.Caps.Tokens, Turns: card.Caps.Turns, Calls: card.Caps.Calls, Wall: card.Caps.Wall}
+}
+
+func taskCaps(t plan.Task) ledger.Caps {
+	return ledger.Caps{PicoUSD: t.Caps.PicoUSD, Tokens: t.Caps.Tokens, Turns: t.Caps.Turns, Calls: t.Caps.Calls, Wall: t.Caps.Wall}
+}
+
+// capsEvent is caps as the log has them.
+func capsEvent(c ledger.Caps) event.Caps {
+	out := event.Caps{Tokens: c.Tokens, Turns: c.Turns, Calls: c.Calls}
+	if c.PicoUSD != nil {
+		usd := event.PicoUSD(*c.PicoUSD)
+		out.USD = &usd
+	}
+	if c.Wall != nil {
+		ms := c.Wall.Milliseconds()
+		out.WallMs = &ms
+	}
+	return out
+}
+
+// throttled records that all ants wait for a provider.
+func (c *Colony) throttled(why string, until time.Time) {
+	n := c.width()
+	e := event.Event{Run: c.run, Body: event.Throttled{Why: why, Until: until, AntsFrom: n, AntsTo: n}}
+	if _, err := c.log.Append(context.Background(), e); err != nil {
+		c.parts.Diagnostics.Error("append throttled", "error", err)
+	}
+}

@@ -1,0 +1,45 @@
+package hatch
+
+import (
+	"maps"
+	"slices"
+
+	"colony/event"
+)
+
+// Brief is what is said before anything is spent.
+type Brief struct {
+	Run, Goal, Branch, Base string
+	Tasks, Ants             int
+	Models                  []BriefModel
+	Gates                   []string
+	NoGate                  bool
+	Mode, Level, Mechanism  string
+	Caps                    event.Caps
+	Left                    []string // uncommitted files that the run does not see
+}
+
+// BriefModel is the model of a card.
+type BriefModel struct {
+	Card, Model string
+	Price       event.Price
+}
+
+// Brief says what the run is made of.
+func (c *Colony) Brief() Brief {
+	b := Brief{
+		Run: c.run, Goal: c.parts.Plan.Goal, Branch: "colony/" + c.run, Base: c.base,
+		Tasks: len(c.parts.Plan.Tasks), Ants: c.width(), NoGate: c.parts.NoGate,
+		Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.caps), Left: c.left,
+	}
+	for _, g := range c.gates {
+		b.Gates = append(b.Gates, g.Run)
+	}
+	for _, name := range c.cardNames() {
+		m := c.models[name]
+		b.Models = append(b.Models, BriefModel{name, m.String(), m.rate.State})
+	}
+	return b
+}
+
+func (c *Colony) cardNames() []string { return slices.Sorted(maps.Keys(c.cards)) }

@@ -1,0 +1,254 @@
+// Package hatch is where rooms meet. A Colony is made once a process from what a person asked for; it hatches an ant for
+// each order of the queen.
+package hatch
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"colony/ant"
+	"colony/cards"
+	"colony/event"
+	"colony/guard/sandbox"
+	"colony/ledger"
+	"colony/model"
+	"colony/plan"
+	"colony/queen"
+	"colony/repo"
+	"colony/tools"
+	"colony/tools/builtin"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Parts is what a person asked for, read and parsed.
+type Parts struct {
+	*House
+	Version  string
+	Run      string // the run's id; empty: one is made
+	Plan     plan.Plan
+	Models   map[string]string // typed, by card; the empty name is for all
+	Getenv   func(string) string
+	NoGate   bool // tasks that nothing verifies are allowed
+	AllowRed bool // a gate that is red on the base advises until it first passes
+	Headless bool // nobody can answer
+	Now      func() time.Time
+	// Diagnostics is for the operator; what a user must know is an event or a Problem.
+	Diagnostics hclog.Logger
+}
+
+// Colony carries out one run. Its parts do not change after Open.
+type Colony struct {
+	parts     Parts
+	run       string
+	settings  settings
+	catalogue *model.Catalogue
+	cards     map[string]cards.Card // in use, by name
+	models    map[string]chosen     // by card
+	routed    map[string]route      // by model
+	caps      ledger.Caps
+	ants      int
+	gates     []plan.Gate
+	repo      *repo.Repo
+	base      string
+	box       *sandbox.Sandbox
+	mode      string
+	registry  *tools.Registry
+	store     *event.Store
+	log       *tally
+	book      *ledger.Book
+	blobs     *tools.Blobs
+	advice    []ant.Instructions
+	left      []string
+}
+
+// Open checks all that can be checked before anything is written or spent. Its error is a *Problem where a person can
+// mend it.
+func Open(ctx context.Context, p Parts) (*Colony, error) {
+	c := &Colony{parts: p, run: p.Run}
+	if c.run == "" {
+		c.run = newRunID(p.Now())
+	}
+	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.chooseModels, c.bindGates, c.findRepo, c.confineIt, c.openLog} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func newRunID(now time.Time) string {
+	var b [4]byte
+	rand.Read(b[:])
+	return "r-" + now.UTC().Format("20060102") + "-" + hex.EncodeToString(b[:])[:6]
+}
+
+func (c *Colony) readHouse(context.Context) (err error) {
+	if err := c.parts.trustedOrProblem(); err != nil {
+		return err
+	}
+	if c.settings, err = readSettings(c.parts.Settings); err != nil {
+		return err
+	}
+	c.catalogue, err = model.Builtin()
+	return err
+}
+
+// castCards finds the card of every task and checks it.
+func (c *Colony) castCards(context.Context) error {
+	names := []string{}
+	for _, card := range c.parts.Cards.List() {
+		names = append(names, card.Name)
+	}
+	for i := range c.parts.Plan.Tasks {
+		if c.parts.Plan.Tasks[i].Card == "" {
+			c.parts.Plan.Tasks[i].Card = c.settings.run.Card
+		}
+	}
+	if faults := c.parts.Plan.Check(names); len(faults) > 0 {
+		return faults
+	}
+	c.cards = map[string]cards.Card{}
+	for _, t := range c.parts.Plan.Tasks {
+		card, err := c.parts.Cards.Get(t.Card)
+		if err != nil {
+			return &Problem{Exit: 2, Code: "no_card", Message: err.Error(), Next: "colony cards list"}
+		}
+		if faults := cards.Lint(card, ToolNames()); len(faults) > 0 {
+			return faults
+		}
+		c.cards[t.Card] = card
+	}
+	return nil
+}
+
+func (c *Colony) chooseModels(context.Context) error {
+	c.models = map[string]chosen{}
+	for name := range c.parts.Models {
+		if _, err := c.parts.Cards.Get(name); name != "" && err != nil {
+			return &Problem{Exit: 2, Code: "no_card", Message: "--model: " + err.Error(), Next: "colony cards list"}
+		}
+	}
+	for name, card := range c.cards {
+		m, err := c.choose(card)
+		if err != nil {
+			return err
+		}
+		c.models[name] = m
+	}
+	return c.bound()
+}
+
+// bindGates finds the gates of the repository and refuses a task that nothing verifies.
+func (c *Colony) bindGates(context.Context) error {
+	c.gates = c.settings.run.Gates
+	if len(c.gates) > 0 || c.parts.NoGate {
+		return nil
+	}
+	for _, t := range c.parts.Plan.Tasks {
+		if len(t.Gates) == 0 && len(c.cards[t.Card].Gates) == 0 {
+			return &Problem{
+				Exit: 2, Code: "no_gate", Message: fmt.Sprintf("nothing verifies task %s: it has no gate, nor has its card or the repository", t.ID),
+				Next: "give one with --gate, run colony init, or allow it with --no-gate",
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Colony) findRepo(ctx context.Context) (err error) {
+	if c.parts.Root == "" {
+		return NoRepository(c.parts.Dir)
+	}
+	c.repo, err = repo.Open(ctx, repo.Parts{Dir: c.parts.Dir, State: filepath.Join(c.parts.home(), "git"), Run: c.run})
+	if err != nil {
+		return repoProblem(err)
+	}
+	if c.base, err = c.repo.Resolve(ctx, c.settings.run.Base); err != nil {
+		return repoProblem(err)
+	}
+	c.left, err = c.repo.Dirty(ctx)
+	return err
+}
+
+// confineIt finds a sandbox that holds, and the mode that goes with it.
+func (c *Colony) confineIt(ctx context.Context) (err error) {
+	c.box, err = sandbox.New(ctx, sandbox.Parts{
+		Level: c.settings.sandbox.Level, Home: c.parts.Getenv("HOME"), State: c.parts.State, Config: c.parts.Config,
+	})
+	if err != nil {
+		return sandboxProblem(err)
+	}
+	c.mode = c.settings.run.Mode
+	if c.mode == "auto" && c.box.Level() == sandbox.Off {
+		c.mode = "ask"
+	}
+	return nil
+}
+
+// ownTools are the tools that come with colony.
+func ownTools() []tools.Tool {
+	return append(builtin.All(), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool())
+}
+
+// ToolNames are the names of all tools that a card may list.
+func ToolNames() []string {
+	var names []string
+	for _, t := range ownTools() {
+		names = append(names, t.Spec().Name)
+	}
+	return names
+}
+
+// allTools is the registry from which every ant's is carved.
+func allTools(warn io.Writer) (*tools.Registry, error) {
+	r := tools.NewRegistry(warn)
+	for _, t := range ownTools() {
+		if err := r.Register(tools.BuiltIn, t); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Log is the run's log.
+func (c *Colony) Log() event.Log { return c.log }
+
+// Close ends the log and removes the worktrees that hold nothing of their own.
+func (c *Colony) Close() error {
+	return c.store.Close()
+}
+
+func (c *Colony) openLog(ctx context.Context) (err error) {
+	dir := c.parts.runDir(c.run)
+	if _, err := os.Stat(dir); err == nil {
+		return &Problem{Exit: 2, Code: "run_exists", Message: fmt.Sprintf("there is a run %s already", c.run), Next: "give another --run-id, or none"}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the run's directory: %w", err)
+	}
+	if c.store, err = event.Open(ctx, dir, event.Parts{Run: c.run, Now: c.parts.Now}); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "started"), nil, 0o600); err != nil {
+		return err
+	}
+	if c.blobs, err = tools.NewBlobs(filepath.Join(dir, "blobs")); err != nil {
+		return err
+	}
+	c.log = newTally(c.store)
+	if c.book, err = ledger.NewBook(ledger.Parts{Log: c.log, Run: c.caps, Rate: c.rate, Now: c.parts.Now}); err != nil {
+		return err
+	}
+	if c.routed, err = c.routes(); err != nil {
+		return err
+	}
+	c.registry, err = allTools(c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}))
+	return err
+}

@@ -1,0 +1,169 @@
+package hatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"colony/ant"
+	"colony/event"
+	"colony/model"
+	"colony/queen"
+	"colony/repo"
+	"colony/tools"
+)
+
+// live lets the ant work until its work passed the gates in its worktree, or it cannot go on.
+func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
+	for returned, unchanged := 0, false; ; {
+		ending, err := l.ant.Work(ctx)
+		if err != nil {
+			return queen.Outcome{}, "", err
+		}
+		if ending.Reason != ant.Done {
+			return l.stopped(ending), ending.Reason, nil
+		}
+		if err := l.commit(ctx, ending); err != nil {
+			return l.interrupted(ctx, err)
+		}
+		if l.work.SHA == "" {
+			if unchanged {
+				return queen.Outcome{Reason: queen.NoWork, Detail: "the ant said done twice and changed nothing"}, ending.Reason, nil
+			}
+			unchanged = true
+			if err := l.ant.Tell(ctx, "gate", unchangedText); err != nil {
+				return queen.Outcome{}, "", err
+			}
+			continue
+		}
+		outcome, output, err := l.verify(ctx)
+		if err != nil {
+			return l.interrupted(ctx, err)
+		}
+		if outcome.Reason == queen.Done || returned == l.settings.limits.GateReturns {
+			return outcome, ending.Reason, nil
+		}
+		returned++
+		if err := l.ant.Tell(ctx, "gate", l.returned(outcome, output, returned)); err != nil {
+			return queen.Outcome{}, "", err
+		}
+	}
+}
+
+const unchangedText = "Nothing in the worktree has changed, so there is nothing to land. Do the task, or end with outcome no_change and the reason, or with blocked."
+
+// interrupted is the outcome of an ant that was stopped while colony worked for it; any other error is colony's own.
+func (l *life) interrupted(ctx context.Context, err error) (queen.Outcome, ant.Reason, error) {
+	if ctx.Err() == nil {
+		return queen.Outcome{}, "", err
+	}
+	ending := ant.EndingOf(ctx, err)
+	return l.stopped(ending), ending.Reason, nil
+}
+
+// stopped is the outcome of an ant that ended without work to verify.
+func (l *life) stopped(e ant.Ending) queen.Outcome {
+	out := queen.Outcome{Reason: queen.Reason(e.Reason), Detail: e.Detail, Scope: e.Scope}
+	if e.Cause != nil {
+		usage, _, _ := l.log.of("")
+		out.Fatal = e.Cause.Fatal() || usage.Requests == 0
+		out.Detail = l.advise(e.Cause)
+	}
+	return out
+}
+
+// advise says what a provider's refusal means and what to do.
+func (l *life) advise(e *model.Error) string {
+	m := l.model
+	switch e.Kind {
+	case model.Auth:
+		return fmt.Sprintf("provider %s refused the key (%s): check %s", m.provider, e.Text, m.server.KeyEnv)
+	case model.Quota:
+		return fmt.Sprintf("provider %s says that the quota is used up (%s): look at your plan there, then start again", m.provider, e.Text)
+	case model.NoModel:
+		return fmt.Sprintf("provider %s has no model %s (%s): name another with --model", m.provider, m.name, e.Text)
+	case model.Transport:
+		return fmt.Sprintf("provider %s at %s could not be reached (%s): check the address and the network", m.provider, m.server.BaseURL, e.Text)
+	}
+	return fmt.Sprintf("provider %s did not answer as needed (%s): try again later", m.provider, e.Error())
+}
+
+// commit records what the ant changed since its last commit, under the user's name and with colony's trailers.
+func (l *life) commit(ctx context.Context, e ant.Ending) error {
+	_, usd, price := l.log.of(l.order.Task)
+	cost := string(price)
+	if usd != nil {
+		cost = usd.String() + " USD"
+	}
+	commit, err := l.tree.Commit(ctx, repo.Message{
+		Subject: l.order.Title, Body: e.Detail,
+		Trailers: [][2]string{
+			{"Colony-Run", l.run}, {"Colony-Task", l.order.Task}, {"Colony-Ant", l.order.Ant}, {"Colony-Card", l.card.Name},
+			{"Colony-Model", l.model.String()}, {"Colony-Cost", cost},
+		},
+	})
+	if err != nil || commit.Empty {
+		return err
+	}
+	l.work = commit
+	return l.append(event.CommitMade{Commit: commit.SHA, Tree: commit.Tree, Files: commit.Files, Refused: commit.Refused})
+}
+
+// verify runs the gates in the worktree, up to the first that is red, whose output it returns.
+func (l *life) verify(ctx context.Context) (queen.Outcome, string, error) {
+	out := queen.Outcome{Reason: queen.Done, Commit: l.work.SHA, Tree: l.work.Tree, Files: l.work.Files}
+	for _, g := range l.order.Gates {
+		if err := l.append(event.GateStarted{Gate: g.Title(), Command: g.Run, Where: "task", Tree: l.work.Tree}); err != nil {
+			return out, "", err
+		}
+		receipt, output, err := l.gate(ctx, l.box, l.tree.Dir, g)
+		if err != nil {
+			return out, "", err
+		}
+		receipt.Tree = l.work.Tree
+		out.Gates = append(out.Gates, receipt)
+		if err := l.append(event.GateDone{
+			Gate: g.Title(), Command: g.Run, Where: "task", Tree: l.work.Tree, Exit: receipt.Exit, Ms: receipt.Ms, Output: receipt.Output,
+		}); err != nil {
+			return out, "", err
+		}
+		if receipt.Exit != 0 {
+			out.Reason, out.Detail = queen.GateRed, fmt.Sprintf("gate %s returned %d", g.Title(), receipt.Exit)
+			return out, string(output), nil
+		}
+	}
+	return out, "", nil
+}
+
+// returned is what an ant is told of a red gate.
+func (l *life) returned(o queen.Outcome, output string, n int) string {
+	g := o.Gates[len(o.Gates)-1]
+	text, _, err := tools.CapText(strings.ToValidUTF8(l.redact(output), "\uFFFD"), l.settings.limits.ResultCap, l.blobs)
+	if err != nil || strings.TrimSpace(text) == "" {
+		text = "(no output)"
+	}
+	return fmt.Sprintf("The gate `%s` returned %d (return %d of %d). Read all of its output, mend the cause, then call done again.\n\n%s",
+		g.Command, g.Exit, n, l.settings.limits.GateReturns, text)
+}
+
+// settle keeps work that will not land and lets the worktree go where nothing in it would be lost.
+func (l *life) settle(ctx context.Context, out queen.Outcome) (queen.Outcome, error) {
+	if out.Reason == queen.Done {
+		return out, nil
+	}
+	out.Asked = l.asks.Load() > 0
+	ctx = context.WithoutCancel(ctx)
+	kept, err := l.tree.Keep(ctx, l.repo.KeptRef(l.order.Task))
+	if err != nil {
+		return out, fmt.Errorf("keep the work of %s: %w", l.order.Ant, err)
+	}
+	if kept != "" {
+		out.Kept = l.repo.KeptRef(l.order.Task)
+	}
+	var held *repo.HeldError
+	if err := l.tree.Remove(ctx); err != nil && !errors.As(err, &held) {
+		return out, err
+	}
+	return out, nil
+}

@@ -1,0 +1,94 @@
+package hatch
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"colony/event"
+	"colony/ledger"
+	"colony/plan"
+	"colony/queen"
+)
+
+// Run carries the plan out. The last event is run.finished, which is returned.
+func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
+	if err := c.repo.Start(ctx, c.base); err != nil {
+		return event.RunFinished{}, repoProblem(err)
+	}
+	if err := c.begin(ctx); err != nil {
+		return event.RunFinished{}, err
+	}
+	gates, err := c.confine("gates")
+	if err != nil {
+		return event.RunFinished{}, err
+	}
+	finished, err := queen.Run(ctx, queen.Parts{
+		Run: c.run, Plan: c.parts.Plan, Branch: c.repo.Branch(), Base: c.base,
+		Log: c.log, Hatcher: c, Repo: c.repo, Gates: c.gates, NoGate: c.parts.NoGate, RedBase: c.parts.AllowRed,
+		Ants: c.width(), Returns: c.settings.limits.GateReturns, Now: c.parts.Now, Kept: c.repo.KeptRef,
+		Caps:  func(t plan.Task) ledger.Caps { return antCaps(c.cards[t.Card]) },
+		Cards: func(card string) []plan.Gate { return plainGates(c.cards[card].Gates) },
+		Gate: func(ctx context.Context, dir string, g plan.Gate) (event.GateReceipt, error) {
+			receipt, _, err := c.gate(ctx, gates.in(dir), dir, g)
+			return receipt, err
+		},
+	})
+	if err != nil {
+		return finished, err
+	}
+	if _, err := c.repo.Close(context.WithoutCancel(ctx)); err != nil {
+		return finished, fmt.Errorf("clean up the worktrees: %w", err)
+	}
+	return finished, nil
+}
+
+// begin reads what ants are told of the repository and appends run.started.
+func (c *Colony) begin(ctx context.Context) error {
+	if err := c.readAdvice(ctx); err != nil {
+		return err
+	}
+	for _, t := range c.parts.Plan.Tasks {
+		c.book.OpenTask(t.ID, taskCaps(t))
+	}
+	brief := c.Brief()
+	settingsBlob, err := c.blobs.Put("application/yaml", []byte(c.parts.Settings.Text()))
+	if err != nil {
+		return err
+	}
+	started := event.RunStarted{
+		Goal: c.parts.Plan.Goal, Base: c.base, Branch: brief.Branch, Version: c.parts.Version, Mode: c.mode,
+		Sandbox: event.Sandbox{Level: c.box.Level(), Mechanism: c.box.Mechanism()}, Caps: capsEvent(c.caps),
+		Settings: settingsBlob.SHA256, Headless: c.parts.Headless,
+	}
+	for _, g := range c.gates {
+		started.Gates = append(started.Gates, g.Run)
+	}
+	for _, name := range c.cardNames() {
+		card := c.cards[name]
+		blob, err := c.blobs.Put("application/yaml", []byte(card.Text))
+		if err != nil {
+			return err
+		}
+		started.Cards = append(started.Cards, event.Card{Name: name, Source: card.Source, SHA256: blob.SHA256, Model: c.models[name].String()})
+	}
+	_, err = c.log.Append(ctx, event.Event{Run: c.run, Body: started})
+	return err
+}
+
+func plainGates(commands []string) []plan.Gate {
+	var out []plan.Gate
+	for _, run := range commands {
+		out = append(out, plan.Gate{Run: run})
+	}
+	return out
+}
+
+// confine makes the box for processes of one kind: ants or gates.
+func (c *Colony) confine(kind string) (confined, error) {
+	cache := c.parts.Cache
+	if cache == "" {
+		cache = filepath.Join(c.parts.home(), "cache")
+	}
+	return newConfined(c.box, filepath.Join(cache, kind), c.repo.Readable(), c.parts.Getenv("GOFLAGS"))
+}

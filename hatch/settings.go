@@ -1,0 +1,133 @@
+package hatch
+
+import (
+	"strconv"
+	"time"
+
+	"colony/configs"
+	"colony/plan"
+	"colony/strict"
+)
+
+// The sections of the settings, as hatch reads them. Each field has its effect here or in the room it is handed to.
+type runSettings struct {
+	Ants      string      `yaml:"ants"`
+	Card      string      `yaml:"card"`
+	Model     string      `yaml:"model"`
+	Gates     []plan.Gate `yaml:"gates"`
+	Budget    string      `yaml:"budget"`
+	MaxTokens string      `yaml:"max_tokens"`
+	Wall      string      `yaml:"wall"`
+	Mode      string      `yaml:"mode"`
+	Base      string      `yaml:"base"`
+}
+
+type sandboxSettings struct {
+	Level string `yaml:"level"`
+}
+
+type permissionSettings struct {
+	Allow []string `yaml:"allow"`
+	Ask   []string `yaml:"ask"`
+	Deny  []string `yaml:"deny"`
+}
+
+type limitSettings struct {
+	GateReturns  int             `yaml:"gate_returns"`
+	Gate         strict.Duration `yaml:"gate"`
+	Sh           strict.Duration `yaml:"sh"`
+	Attempts     int             `yaml:"attempts"`
+	FirstByte    strict.Duration `yaml:"first_byte"`
+	Idle         strict.Duration `yaml:"idle"`
+	Stop         strict.Duration `yaml:"stop"`
+	ResultCap    int             `yaml:"result_cap"`
+	Instructions int             `yaml:"instructions"`
+	Output       int             `yaml:"output"`
+	TextNudges   int             `yaml:"text_nudges"`
+	Width        int             `yaml:"width"`
+}
+
+type providerSettings struct {
+	BaseURL  string `yaml:"base_url"`
+	KeyEnv   string `yaml:"key_env"`
+	Wire     string `yaml:"wire"`
+	Price    string `yaml:"price"`
+	Parallel int    `yaml:"parallel"`
+}
+
+type settings struct {
+	run         runSettings
+	sandbox     sandboxSettings
+	permissions permissionSettings
+	limits      limitSettings
+	providers   map[string]providerSettings
+}
+
+func readSettings(from *configs.Settings) (settings, error) {
+	var s settings
+	for name, into := range map[string]any{
+		"run": &s.run, "sandbox": &s.sandbox, "permissions": &s.permissions, "limits": &s.limits, "providers": &s.providers,
+	} {
+		if err := section(from, name, into); err != nil {
+			return settings{}, err
+		}
+	}
+	return s, nil
+}
+
+func section(from *configs.Settings, name string, into any) error { return from.Section(name, into) }
+
+const none = "none"
+
+// wall is the longest time the run may take; nil for none.
+func (r runSettings) wall() (*time.Duration, error) {
+	if r.Wall == none || r.Wall == "" {
+		return nil, nil
+	}
+	d, err := time.ParseDuration(r.Wall)
+	if err != nil || d <= 0 {
+		return nil, badSetting("run.wall", r.Wall, "a duration such as 30m, or none")
+	}
+	return &d, nil
+}
+
+// budget is the most the run may spend in picodollars; nil for none.
+func (r runSettings) budget() (*int64, error) {
+	if r.Budget == none {
+		return nil, nil
+	}
+	var usd strict.USD
+	if err := usd.UnmarshalText([]byte(r.Budget)); err != nil || usd < 0 {
+		return nil, badSetting("run.budget", r.Budget, "an amount in dollars such as 2.50, or none")
+	}
+	n := int64(usd)
+	return &n, nil
+}
+
+// tokens is the most the run may use; nil for none.
+func (r runSettings) tokens() (*int64, error) {
+	if r.MaxTokens == none {
+		return nil, nil
+	}
+	n, err := strconv.ParseInt(r.MaxTokens, 10, 64)
+	if err != nil || n < 0 {
+		return nil, badSetting("run.max_tokens", r.MaxTokens, "a number, or none")
+	}
+	return &n, nil
+}
+
+// ants is how many ants work at once; 0 for auto.
+func (r runSettings) ants() (int, error) {
+	if r.Ants == "auto" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(r.Ants)
+	if err != nil || n < 1 {
+		return 0, badSetting("run.ants", r.Ants, "a number from 1, or auto")
+	}
+	return n, nil
+}
+
+func badSetting(key, value, want string) *Problem {
+	return &Problem{Exit: 2, Code: "bad_setting", Message: key + " is " + strconv.Quote(value) + ", which is not " + want, Next: "colony config list --origin says where it comes from"}
+}

@@ -1,0 +1,42 @@
+package hatch
+
+import (
+	"context"
+	"sync"
+
+	"colony/event"
+	"colony/ledger"
+)
+
+// tally is a log that keeps the bill of what it appended.
+type tally struct {
+	event.Log
+	mu   sync.Mutex // guards bill
+	bill ledger.Bill
+}
+
+func newTally(log event.Log) *tally { return &tally{Log: log} }
+
+// Append adds the events and bills them.
+func (t *tally) Append(ctx context.Context, events ...event.Event) (event.Seq, error) {
+	seq, err := t.Log.Append(ctx, events...)
+	if err != nil {
+		return seq, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range events {
+		t.bill.Add(e)
+	}
+	return seq, nil
+}
+
+// of is what a task has cost so far; the empty name is the run.
+func (t *tally) of(task string) (event.Usage, *event.PicoUSD, event.Price) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if task == "" {
+		return t.bill.Total()
+	}
+	return t.bill.Task(task)
+}

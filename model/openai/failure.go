@@ -1,0 +1,207 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+
+	"colony/model"
+)
+
+// failure is why the exchange gave no whole reply; nil where it did.
+func (c *Client) failure(ctx context.Context, w *watcher, stream *ssestream.Stream[sdk.ChatCompletionChunk], got *reply) error {
+	err := stream.Err()
+	lost := &model.Error{Kind: model.Transport, Sent: w.sent(), Limits: w.limits, Err: err}
+	switch {
+	case ctx.Err() != nil:
+		return &model.Error{Kind: model.Aborted, Sent: w.sent(), Text: "stopped", Err: ctx.Err()}
+	case w.refused != nil:
+		return w.refused
+	case got.reason != "":
+		return nil
+	case errors.Is(context.Cause(w.ctx), errStalled):
+		lost.Err, lost.Text = errStalled, fmt.Sprintf("%v (%v)", errStalled, w.limit())
+	case errors.Is(err, errTooLong):
+		lost.Kind, lost.Text = model.BadRequest, fmt.Sprintf("%v (over %d bytes)", errTooLong, c.parts.MaxBytes)
+	case err == nil && got.chunks == 0:
+		lost.Text = "the answer holds no reply"
+	case err == nil:
+		lost.Text = "the reply was cut"
+	case !lost.Sent:
+		lost.Text = clean("cannot reach "+c.parts.BaseURL+": "+innermost(err).Error(), c.parts.Key)
+	default:
+		lost.Text = clean(innermost(err).Error(), c.parts.Key)
+		lost.Kind = streamKind(err)
+	}
+	return lost
+}
+
+// innermost leaves out what the HTTP client says of its own request.
+func innermost(err error) error {
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		return outer.Err
+	}
+	return err
+}
+
+// streamKind is what an error within a stream means: servers that began a reply report overload there.
+func streamKind(err error) model.Kind {
+	var said *ssestream.StreamError
+	if errors.As(err, &said) {
+		return kindOf(http.StatusInternalServerError, "", said.Message)
+	}
+	return model.Transport
+}
+
+// limit is the time limit that is running.
+func (w *watcher) limit() time.Duration {
+	if w.firstByte > 0 {
+		return w.parts.Idle
+	}
+	return w.parts.FirstByte
+}
+
+// classify makes an error of a refusal.
+func classify(status int, header http.Header, body []byte, key string) *model.Error {
+	var said struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"`
+	}
+	_ = json.Unmarshal(body, &said) // a body that is no JSON is text
+	message, code := reason(said.Error)
+	text := firstOf(message, said.Message, string(body), http.StatusText(status))
+	return &model.Error{
+		Kind: kindOf(status, code, text), Status: status, RetryAfter: retryAfter(header, time.Now()),
+		Text: clean(text, key), Limits: limitsOf(header),
+	}
+}
+
+// reason reads an error member: an object of which each field may be missing or of another type, or a text.
+func reason(raw json.RawMessage) (message, code string) {
+	if json.Unmarshal(raw, &message) == nil {
+		return message, ""
+	}
+	var object map[string]any
+	_ = json.Unmarshal(raw, &object) // what is no object has no fields
+	word := func(key string) string {
+		text, _ := object[key].(string)
+		return text
+	}
+	return word("message"), word("type") + " " + word("code")
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			return t
+		}
+	}
+	return "no reason given"
+}
+
+func kindOf(status int, code, text string) model.Kind {
+	all := strings.ToLower(code + " " + text)
+	has := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(all, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case status == 402 || has("insufficient_quota", "billing_hard_limit", "exceeded your current quota"):
+		return model.Quota
+	case (status == 400 || status == 403 || status == 404) && has("must be verified", "unverified"):
+		return model.Unverified
+	case status == 401, status == 403, status == 407:
+		return model.Auth
+	case status == 429:
+		return model.RateLimited
+	case status == 503, status == 529, status == 500 && has("overloaded"):
+		return model.Overloaded
+	case status == 413, (status == 400 || status == 422 || status == 500) && has("context_length_exceeded", "maximum context length", "context window", "exceeds the available context size", "prompt is too long"):
+		return model.ContextTooLong
+	case status == 404, status == 400 && has("model_not_found", "invalid model", "unknown model"):
+		return model.NoModel
+	case status >= 500, status == 408, status == 409, status == 425:
+		return model.Transport
+	}
+	return model.BadRequest
+}
+
+// retryAfter is the wait that a provider asks for; 0 where it does not or where what it says makes no sense.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return seconds(ms / 1000)
+	}
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(text, 64); err == nil {
+		return seconds(s)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// seconds never overflows; what is no number is 0.
+func seconds(s float64) time.Duration {
+	const most = 365 * 24 * time.Hour
+	switch {
+	case s >= most.Seconds():
+		return most
+	case s > 0:
+		return time.Duration(s * float64(time.Second))
+	}
+	return 0
+}
+
+func limitsOf(h http.Header) model.Limits {
+	return model.Limits{Requests: limitOf(h, "requests"), Tokens: limitOf(h, "tokens")}
+}
+
+func limitOf(h http.Header, what string) model.Limit {
+	left, err := strconv.ParseInt(h.Get("X-Ratelimit-Remaining-"+what), 10, 64)
+	if err != nil || left < 0 {
+		return model.Limit{}
+	}
+	reset, err := time.ParseDuration(h.Get("X-Ratelimit-Reset-" + what))
+	if err != nil || reset < 0 {
+		return model.Limit{}
+	}
+	return model.Limit{Known: true, Left: left, Reset: reset}
+}
+
+var keyLike = regexp.MustCompile(`(?i)\b(sk-|key-|bearer )[A-Za-z0-9_*.\-]{6,}`)
+
+// clean is a provider's text as one short line without keys and control characters.
+func clean(text, key string) string {
+	if key != "" {
+		text = strings.ReplaceAll(text, key, "[key]")
+	}
+	text = keyLike.ReplaceAllString(text, "[key]")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+	text = strings.Join(strings.Fields(text), " ")
+	if cut := []rune(text); len(cut) > 300 {
+		text = string(cut[:300]) + "…"
+	}
+	return text
+}

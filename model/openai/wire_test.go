@@ -1,0 +1,152 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"colony/model"
+	"colony/tools"
+)
+
+// received answers with a short reply and hands out what came.
+func received(t *testing.T, got *map[string]any, header *http.Header) string {
+	return answers(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if err := json.Unmarshal(body, got); err != nil {
+			t.Error(err)
+		}
+		*header = r.Header
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", `{"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}`)
+	})
+}
+
+// Nothing of the environment reaches the wire, and nothing that other servers may not know.
+func TestRequestOnTheWire(t *testing.T) {
+	for _, name := range []string{"API_KEY", "ORG_ID", "PROJECT_ID", "ADMIN_KEY", "WEBHOOK_SECRET"} {
+		t.Setenv("OPENAI_"+name, "leaked")
+	}
+	t.Setenv("OPENAI_BASE_URL", "http://leaked.invalid")
+	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Leaked: leaked")
+	var body map[string]any
+	var header http.Header
+	p := parts(received(t, &body, &header))
+	req := hello()
+	req.OutputLimit, req.Effort, req.CacheKey = 77, "low", "worker"
+	for _, key := range []string{"the-key", ""} {
+		p.Key = key
+		if _, err := client(t, p).Complete(t.Context(), req, nil); err != nil {
+			t.Fatal(err)
+		}
+		if all := fmt.Sprint(header, body); strings.Contains(strings.ToLower(all), "leaked") {
+			t.Errorf("the environment is in %s", all)
+		}
+		want := ""
+		if key != "" {
+			want = "Bearer " + key
+		}
+		if got := header.Get("Authorization"); got != want {
+			t.Errorf("authorization %q", got)
+		}
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"max_tokens":77,"messages":[{"content":"s","role":"system"},{"content":"u","role":"user"}],"model":"any","reasoning_effort":"low","stream":true,"stream_options":{"include_usage":true}}`
+	if string(data) != want {
+		t.Errorf("got  %s\nwant %s", data, want)
+	}
+}
+
+// roundTrip is the network.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestOfficialEndpoint(t *testing.T) {
+	var body string
+	p := parts("https://api.openai.com/v1")
+	p.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		data, err := io.ReadAll(r.Body)
+		body = string(data)
+		return nil, errors.Join(err, &net.OpError{Op: "dial", Err: errors.New("no network here")})
+	})
+	req := hello()
+	req.OutputLimit, req.CacheKey = 77, "worker"
+	_, err := client(t, p).Complete(t.Context(), req, nil)
+	if e := modelError(t, err); e.Kind != model.Transport || e.Sent {
+		t.Errorf("got %+v", e)
+	}
+	if !strings.Contains(body, `"max_completion_tokens":77`) || !strings.Contains(body, `"prompt_cache_key":"worker"`) || strings.Contains(body, `"max_tokens"`) {
+		t.Errorf("got %s", body)
+	}
+}
+
+// A tool has a name that the wire allows, the same in every request, and its own in the registry.
+func TestToolNamesAreReversible(t *testing.T) {
+	names := []string{"read", "mcp__git.hub__list", "mcp__git_hub__list", "mcp__git-hub__list", "ünï", "a b", "", strings.Repeat("long_", 20) + "1", strings.Repeat("long_", 20) + "2"}
+	req := hello()
+	for _, name := range names {
+		req.Tools = append(req.Tools, tools.Spec{Name: name, Params: json.RawMessage(`{"type":"object"}`)})
+	}
+	url := answers(t, func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Tools []struct{ Function struct{ Name string } }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		for i, tool := range body.Tools {
+			name := tool.Function.Name
+			if name == "" || len(name) > 64 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+				t.Errorf("%q on the wire", name)
+			}
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", calls(fmt.Sprintf(`{"index":%d,"id":"c%d","function":{"name":%q,"arguments":"{}"}}`, i, i, name)))
+		}
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", endCalls)
+	})
+	got, err := client(t, parts(url)).Complete(t.Context(), req, nil)
+	if err != nil || len(got.Message.Calls) != len(names) {
+		t.Fatalf("%d calls, %v", len(got.Message.Calls), err)
+	}
+	for i, c := range got.Message.Calls {
+		if c.Name != names[i] {
+			t.Errorf("%q came back as %q", names[i], c.Name)
+		}
+	}
+}
+
+// law 12: what was sent before is sent again byte for byte, and what is new comes after it.
+func TestPromptsOnlyGrow(t *testing.T) {
+	var bodies []string
+	url := answers(t, func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Messages, Tools json.RawMessage }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		bodies = append(bodies, string(body.Tools)+strings.TrimSuffix(string(body.Messages), "]"))
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", calls(`{"index":0,"id":"a","function":{"name":"read","arguments":"{ \"b\":1, \"a\": 2 }"}}`))
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", endCalls)
+	})
+	req := hello()
+	req.Tools = []tools.Spec{{Name: "read", Params: json.RawMessage(`{"type":"object","properties":{"z":{},"a":{}}}`)}}
+	c := client(t, parts(url))
+	for range 5 {
+		got, err := c.Complete(t.Context(), req, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Messages = append(req.Messages, got.Message, model.Message{Role: model.Tool, CallID: "a", Text: "r"})
+	}
+	for i := 1; i < len(bodies); i++ {
+		if !strings.HasPrefix(bodies[i], bodies[i-1]) {
+			t.Errorf("%s\ndoes not begin with\n%s", bodies[i], bodies[i-1])
+		}
+	}
+}

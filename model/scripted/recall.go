@@ -1,0 +1,150 @@
+package scripted
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// exchange is one reply of the model with the results of its calls, by call.
+type exchange struct {
+	calls   []wireCall
+	results map[string]string
+}
+
+func exchanges(messages []message) []exchange {
+	var all []exchange
+	for _, m := range messages {
+		switch {
+		case m.Role == "assistant":
+			all = append(all, exchange{m.ToolCalls, map[string]string{}})
+		case m.Role == "tool" && len(all) > 0:
+			all[len(all)-1].results[m.ToolCallID] = string(m.Content)
+		}
+	}
+	return all
+}
+
+// place is where a conversation stands in a script. A result that says `interrupted` leaves the script for a
+// look at what is there, and for a repetition of what is missing.
+type place struct {
+	turn int
+	look []wireCall // what was interrupted and has to be looked at first
+	redo []wireCall // what is missing
+}
+
+// placeOf follows the conversation from its start.
+func placeOf(messages []message) place {
+	var p place
+	for _, e := range exchanges(messages) {
+		p = p.after(e)
+	}
+	return p
+}
+
+func (p place) after(e exchange) place {
+	broken := interrupted(e)
+	switch {
+	case len(p.look) > 0 && len(broken) > 0:
+		return p
+	case len(p.look) > 0:
+		return place{turn: p.turn, redo: missing(slices.Concat(p.look, p.redo), e)}
+	case len(p.redo) == 0:
+		p.turn++
+	}
+	next := place{turn: p.turn}
+	for _, c := range broken {
+		if _, ok := lookAt(c); ok && !strings.Contains(strings.ToLower(e.results[c.ID]), "did not happen") {
+			next.look = append(next.look, c)
+		} else {
+			next.redo = append(next.redo, c)
+		}
+	}
+	return next
+}
+
+// interrupted is the calls of which it is not known that they happened.
+func interrupted(e exchange) []wireCall {
+	var calls []wireCall
+	for _, c := range e.calls {
+		result := strings.ToLower(strings.TrimPrefix(e.results[c.ID], "error: "))
+		happened := strings.Contains(result, "happened") && !strings.Contains(result, "not happen") && !strings.Contains(result, "unknown")
+		if strings.HasPrefix(result, "interrupted") && !happened {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// lookAt is the call that shows whether another one happened; false where repeating it does no harm.
+func lookAt(c wireCall) (Call, bool) {
+	args := argsOf(c)
+	switch c.Function.Name {
+	case "edit", "write":
+		return Call{Tool: "read", Args: map[string]any{"path": args["path"]}}, true
+	case "sh":
+		return Call{Tool: "sh", Args: map[string]any{"command": "git status --short"}}, true
+	}
+	return Call{}, false
+}
+
+// missing is the calls that a look did not show to have happened.
+func missing(calls []wireCall, seen exchange) []wireCall {
+	shown := ""
+	for _, c := range seen.calls {
+		shown += seen.results[c.ID] + "\n"
+	}
+	var left []wireCall
+	for _, c := range calls {
+		if !shows(shown, c) {
+			left = append(left, c)
+		}
+	}
+	return left
+}
+
+// shows reports whether a text holds every line that a write or an edit puts in.
+func shows(text string, c wireCall) bool {
+	args := argsOf(c)
+	put := ""
+	switch c.Function.Name {
+	case "write":
+		put, _ = args["content"].(string)
+	case "edit":
+		put, _ = args["new"].(string)
+	}
+	for _, line := range strings.Split(put, "\n") {
+		if !strings.Contains(text, strings.TrimSpace(line)) {
+			return false
+		}
+	}
+	return strings.TrimSpace(put) != ""
+}
+
+func argsOf(c wireCall) map[string]any {
+	var args map[string]any
+	_ = json.Unmarshal([]byte(c.Function.Arguments), &args) // a half call has no arguments
+	return args
+}
+
+// said is what the model says at this place.
+func (p place) said(turns []Turn) Turn {
+	switch {
+	case len(p.look) > 0:
+		t := Turn{Text: "I was interrupted: I look at what is there."}
+		for _, c := range p.look {
+			look, _ := lookAt(c)
+			t.Calls = append(t.Calls, look)
+		}
+		return t
+	case len(p.redo) > 0:
+		t := Turn{Text: "I repeat what is missing."}
+		for _, c := range p.redo {
+			t.Calls = append(t.Calls, Call{Tool: c.Function.Name, Raw: &c.Function.Arguments})
+		}
+		return t
+	case p.turn < len(turns):
+		return turns[p.turn]
+	}
+	return Turn{Text: "I have nothing more to say."}
+}

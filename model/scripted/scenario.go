@@ -1,0 +1,158 @@
+// Package scripted is a language model that follows a scenario. It is served over HTTP on loopback in the
+// Chat Completions wire format, so that whoever talks to it goes through a real client. It is deterministic:
+// what it says depends on the scenario and on the conversation it is sent, and on nothing else.
+package scripted
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Scenario is what the model says: by card, by task, turn for turn. The card or the task `*` stands for all
+// that are not named.
+type Scenario struct {
+	Name  string                       `yaml:"name"`
+	Cards map[string]map[string][]Turn `yaml:"cards"`
+}
+
+// Turn is one reply.
+type Turn struct {
+	Text    string        `yaml:"text"`
+	Calls   []Call        `yaml:"calls"`
+	Finish  string        `yaml:"finish"` // stop, tool_calls, length or content_filter; empty says what fits
+	Tokens  Tokens        `yaml:"tokens"`
+	Latency time.Duration `yaml:"latency"` // before the first byte
+	Faults  []Fault       `yaml:"faults"`  // what the first attempts at this turn come to
+}
+
+// Call is one use of a tool.
+type Call struct {
+	Tool string         `yaml:"tool"`
+	Args map[string]any `yaml:"args"`
+	Raw  *string        `yaml:"raw"` // arguments as they stand, in place of Args: they need not be JSON
+}
+
+// Tokens is what the reply reports. What is not given is counted: four bytes a token.
+type Tokens struct {
+	Input      *int64 `yaml:"input"`
+	Cached     int64  `yaml:"cached"`
+	CacheWrite int64  `yaml:"cache_write"`
+	Output     *int64 `yaml:"output"`
+	Reasoning  int64  `yaml:"reasoning"`
+}
+
+// Fault is an attempt that goes wrong: refused with a status, or broken in a way that Kind names.
+type Fault struct {
+	Status     int    `yaml:"status"`
+	Code       string `yaml:"code"`        // of the error body
+	Text       string `yaml:"text"`        // of the error body
+	RetryAfter string `yaml:"retry_after"` // the header, as it stands
+	Kind       string `yaml:"kind"`
+	Times      int    `yaml:"times"` // how many attempts; 0 is one, -1 is all that come
+}
+
+// The kinds of fault. A turn with a fault of the kind no_usage or zero_usage is whole otherwise.
+const (
+	kindCut       = "cut"        // the stream ends in the middle of the reply
+	kindStall     = "stall"      // the stream stops in the middle and stays open
+	kindSilent    = "silent"     // the request is taken and never answered
+	kindReset     = "reset"      // the connection closes before an answer
+	kindGarbage   = "garbage"    // the stream holds no JSON
+	kindNoUsage   = "no_usage"   // the usage is missing
+	kindZeroUsage = "zero_usage" // the usage is all zero
+)
+
+// Parse reads a scenario. Unknown and duplicate keys are errors, and so is a turn that cannot be.
+func Parse(file string, data []byte) (Scenario, error) {
+	var s Scenario
+	if err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(&s); err != nil {
+		return Scenario{}, fmt.Errorf("read the scenario %s: %w", file, err)
+	}
+	if s.Name == "" || len(s.Cards) == 0 {
+		return Scenario{}, fmt.Errorf("read the scenario %s: it needs a name and cards", file)
+	}
+	for card, tasks := range s.Cards {
+		for task, turns := range tasks {
+			for i, turn := range turns {
+				if err := turn.check(); err != nil {
+					return Scenario{}, fmt.Errorf("read the scenario %s: cards.%s.%s[%d]: %w", file, card, task, i, err)
+				}
+			}
+		}
+	}
+	return s, nil
+}
+
+func (t Turn) check() error {
+	switch t.Finish {
+	case "", "stop", "tool_calls", "length", "content_filter":
+	default:
+		return fmt.Errorf("finish %q is unknown", t.Finish)
+	}
+	for _, c := range t.Calls {
+		if _, err := c.arguments(); err != nil || c.Tool == "" || (c.Raw != nil && c.Args != nil) {
+			return fmt.Errorf("a call needs a tool, and args or raw")
+		}
+	}
+	for _, f := range t.Faults {
+		if err := f.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f Fault) check() error {
+	switch f.Kind {
+	case kindCut, kindStall, kindSilent, kindReset, kindGarbage, kindNoUsage, kindZeroUsage:
+		if f.Status != 0 {
+			return fmt.Errorf("a fault has a status or a kind, not both")
+		}
+		return nil
+	case "":
+		if f.Status < 300 || f.Status > 599 {
+			return fmt.Errorf("a fault needs a kind, or a status from 300 to 599")
+		}
+		return nil
+	}
+	return fmt.Errorf("fault %q is unknown", f.Kind)
+}
+
+// arguments is the call's arguments as they go over the wire; keys are sorted.
+func (c Call) arguments() (string, error) {
+	switch {
+	case c.Raw != nil:
+		return *c.Raw, nil
+	case c.Args == nil:
+		return "{}", nil
+	}
+	data, err := json.Marshal(c.Args)
+	return string(data), err
+}
+
+// turns is what the scenario holds for a task of a card.
+func (s Scenario) turns(card, task string) ([]Turn, bool) {
+	for _, c := range []string{card, "*"} {
+		for _, t := range []string{task, "*"} {
+			if turns, ok := s.Cards[c][t]; ok {
+				return turns, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// fault is what the nth attempt at a turn comes to, counted from 0; false is a whole reply.
+func (t Turn) fault(attempt int) (Fault, bool) {
+	for _, f := range t.Faults {
+		if f.Times < 0 || attempt < max(f.Times, 1) {
+			return f, true
+		}
+		attempt -= max(f.Times, 1)
+	}
+	return Fault{}, false
+}

@@ -1,0 +1,167 @@
+package scripted
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"colony/model"
+)
+
+// reply is one turn made ready for the wire.
+type reply struct {
+	model  string
+	text   string
+	calls  []wireCall
+	finish string
+	usage  model.Usage
+}
+
+// compose makes the reply to a request of which the body has size bytes. A reply over the request's limit is
+// cut as a provider cuts it: with a half call at its end, if need be.
+func compose(req request, t Turn, size, answered int) (reply, error) {
+	r := reply{model: req.Model, text: t.Text, finish: t.Finish}
+	bytes := len(t.Text)
+	for i, c := range t.Calls {
+		args, err := c.arguments()
+		if err != nil {
+			return r, err
+		}
+		w := wireCall{Index: &i, ID: fmt.Sprintf("call_%d_%d", answered, i), Type: "function"}
+		w.Function.Name, w.Function.Arguments = c.Tool, args
+		r.calls = append(r.calls, w)
+		bytes += len(c.Tool) + len(args)
+	}
+	if r.finish == "" {
+		r.finish = "stop"
+		if len(r.calls) > 0 {
+			r.finish = "tool_calls"
+		}
+	}
+	output := max(model.EstimateTokens(bytes), 1)
+	if t.Tokens.Output != nil {
+		output = *t.Tokens.Output
+	}
+	if limit := req.limit(); limit > 0 && output > limit {
+		output, r.finish = limit, "length"
+		r.text = upTo(r.text, int(limit*4))
+	}
+	if r.finish == "length" {
+		r.halve()
+	}
+	r.usage = usage(t.Tokens, size, output)
+	return r, nil
+}
+
+func usage(t Tokens, size int, output int64) model.Usage {
+	input := model.EstimateTokens(size)
+	if t.Input != nil {
+		input = *t.Input
+	}
+	cached := min(t.Cached, input)
+	written := min(t.CacheWrite, input-cached)
+	return model.Usage{Fresh: input - cached - written, Cached: cached, CacheWrite: written, Output: output, Reasoning: min(t.Reasoning, output)}
+}
+
+// halve leaves the last call half said.
+func (r *reply) halve() {
+	if len(r.calls) > 0 {
+		last := &r.calls[len(r.calls)-1].Function
+		last.Arguments = upTo(last.Arguments, len(last.Arguments)/2)
+	}
+}
+
+func upTo(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// delta is what one chunk adds.
+type delta struct {
+	Role      string     `json:"role,omitempty"`
+	Content   string     `json:"content,omitempty"`
+	ToolCalls []wireCall `json:"tool_calls,omitempty"`
+}
+
+const piece = 24 // bytes of text in a chunk
+
+// deltas is the reply in pieces; the pieces of several calls come in turns.
+func (r reply) deltas() []delta {
+	all := []delta{{Role: "assistant"}}
+	for text := r.text; text != ""; {
+		head := upTo(text, piece)
+		if head == "" {
+			head = text
+		}
+		all = append(all, delta{Content: head})
+		text = text[len(head):]
+	}
+	var tails []delta
+	for _, c := range r.calls {
+		whole := c.Function.Arguments
+		head := upTo(whole, len(whole)/2)
+		c.Function.Arguments = head
+		all = append(all, delta{ToolCalls: []wireCall{c}})
+		tail := wireCall{Index: c.Index}
+		tail.Function.Arguments = whole[len(head):]
+		tails = append(tails, delta{ToolCalls: []wireCall{tail}})
+	}
+	return append(all, tails...)
+}
+
+// write streams the reply up to its usage.
+func (r reply) write(w io.Writer, counted *model.Usage) error {
+	if err := r.writeDeltas(w, r.deltas()); err != nil {
+		return err
+	}
+	if err := r.chunk(w, []any{choice{Finish: &r.finish}}, nil); err != nil || counted == nil {
+		return err
+	}
+	return r.chunk(w, []any{}, wireUsage(*counted))
+}
+
+// writeHalf streams the first half of the pieces.
+func (r reply) writeHalf(w io.Writer) error {
+	all := r.deltas()
+	return r.writeDeltas(w, all[:(len(all)+1)/2])
+}
+
+func (r reply) writeDeltas(w io.Writer, all []delta) error {
+	for _, d := range all {
+		if err := r.chunk(w, []any{choice{Delta: d}}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type choice struct {
+	Index  int     `json:"index"`
+	Delta  delta   `json:"delta"`
+	Finish *string `json:"finish_reason"`
+}
+
+func (r reply) chunk(w io.Writer, choices []any, usage any) error {
+	data, err := json.Marshal(map[string]any{
+		"id": "chatcmpl-scripted", "object": "chat.completion.chunk", "created": 0, "model": r.model, "choices": choices, "usage": usage,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "data: %s\n\n", data)
+	return err
+}
+
+func wireUsage(u model.Usage) any {
+	return map[string]any{
+		"prompt_tokens": u.Input(), "completion_tokens": u.Output, "total_tokens": u.Total(),
+		"prompt_tokens_details":     map[string]any{"cached_tokens": u.Cached, "cache_write_tokens": u.CacheWrite},
+		"completion_tokens_details": map[string]any{"reasoning_tokens": u.Reasoning},
+	}
+}

@@ -1,0 +1,290 @@
+package builtin_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"colony/tools"
+	"colony/view"
+)
+
+// contract 39
+func TestEdits(t *testing.T) {
+	var cases []struct {
+		Name, Text, Hex, Want, Says string
+		WantHex                     string `json:"want_hex"`
+		Fault                       tools.Fault
+		Edits                       []map[string]any
+	}
+	load(t, "testdata/edits.json", &cases)
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			w := newWorld(t)
+			before, want := c.Text+unhex(t, c.Hex), c.Want+unhex(t, c.WantHex)
+			w.put("f", before)
+			w.ok("read", args{"path": "f"})
+			if c.Fault != "" {
+				w.fault(c.Fault, c.Says, "edit", args{"path": "f", "edits": c.Edits})
+				w.holds("f", before)
+				return
+			}
+			w.ok("edit", args{"path": "f", "edits": c.Edits})
+			w.holds("f", want)
+		})
+	}
+}
+
+func load(t *testing.T, file string, into any) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+func unhex(t *testing.T, s string) string {
+	out, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// law 8, contract 39: bytes outside the match never change, and the diff says what changed.
+func TestBytesOutsideAnEditStay(t *testing.T) {
+	w := newWorld(t)
+	n := 0
+	rapid.Check(t, func(r *rapid.T) {
+		piece := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "\n", "\r\n", "\t", " ", "é", "\xe9", "\xef\xbb\xbf", "foo", "\\1", "$&"}), 0, 12)
+		join := func(label string) string { return strings.Join(piece.Draw(r, label), "") }
+		head, tail := join("head"), join("tail")
+		was, now := "<"+strings.ToValidUTF8(join("old"), "?")+">", strings.ToValidUTF8(join("new"), "?")
+		n++
+		name := fmt.Sprintf("f%d", n)
+		w.put(name, head+was+tail)
+		w.ok("read", args{"path": name})
+		res := w.ok("edit", args{"path": name, "old": was, "new": now})
+		if got, want := w.get(name), head+now+tail; got != want {
+			r.Fatalf("got %q, want %q", got, want)
+		}
+		diff := res.Views[0].(view.Diff)
+		if back := patched(r, head+was+tail, diff.Unified); back != head+now+tail {
+			r.Fatalf("diff %q gives %q", diff.Unified, back)
+		}
+		w.must(os.Remove(w.path(name)))
+	})
+}
+
+// patched applies a unified diff, and fails where it does not fit.
+func patched(t *rapid.T, text, diff string) string {
+	have := strings.SplitAfter(text, "\n")
+	var out strings.Builder
+	at := 0
+	lines := strings.SplitAfter(diff, "\n")
+	for i, line := range lines[:len(lines)-1] {
+		body := line[1:]
+		if strings.HasPrefix(lines[i+1], "\\") {
+			body = strings.TrimSuffix(body, "\n")
+		}
+		switch {
+		case line[0] == '\\':
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+		case strings.HasPrefix(line, "@@ "):
+			from, count := 0, 1
+			if n, _ := fmt.Sscanf(line, "@@ -%d,%d", &from, &count); n == 0 {
+				t.Fatalf("hunk %q", line)
+			}
+			for ; at < from-min(count, 1); at++ {
+				out.WriteString(have[at])
+			}
+		case line[0] == '+':
+			out.WriteString(body)
+		default:
+			if at >= len(have) || have[at] != body {
+				t.Fatalf("line %d is not %q in diff %q", at+1, body, diff)
+			}
+			at++
+			if line[0] == ' ' {
+				out.WriteString(body)
+			}
+		}
+	}
+	return out.String() + strings.Join(have[at:], "")
+}
+
+// Law 8 for several edits at once: the same as one replacement after another, and all of the diff applies.
+func TestSeveralEditsAreOneAfterAnother(t *testing.T) {
+	w := newWorld(t)
+	n := 0
+	rapid.Check(t, func(r *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "\n"}), 1, 40).Draw(r, "text"), "")
+		want, edits := text, []map[string]any{}
+		for range rapid.IntRange(1, 5).Draw(r, "edits") {
+			from := rapid.IntRange(0, len(want)).Draw(r, "from")
+			to := rapid.IntRange(from, len(want)).Draw(r, "to")
+			put := rapid.SampledFrom([]string{"", "x", "b\n", "yy\n\n"}).Draw(r, "new")
+			if from == to || put == want[from:to] {
+				continue
+			}
+			edits = append(edits, map[string]any{"old": want[from:to], "new": put, "replace_all": true})
+			want = strings.ReplaceAll(want, want[from:to], put)
+		}
+		if len(edits) == 0 {
+			return
+		}
+		n++
+		name := fmt.Sprintf("g%d", n)
+		w.put(name, text)
+		w.ok("read", args{"path": name})
+		res := w.ok("edit", args{"path": name, "edits": edits})
+		if got := w.get(name); got != want {
+			r.Fatalf("%q with %v gives %q, want %q", text, edits, got, want)
+		}
+		if len(res.Views) > 0 {
+			diff := res.Views[0].(view.Diff).Unified
+			if back := patched(r, text, diff); back != want {
+				r.Fatalf("diff %q gives %q", diff, back)
+			}
+		}
+		w.must(os.Remove(w.path(name)))
+	})
+}
+
+// ED03: mode kept, link kept with its target updated.
+func TestAnEditKeepsModeAndLink(t *testing.T) {
+	for _, mode := range []os.FileMode{0o755, 0o600, 0o644} {
+		w := newWorld(t)
+		w.put("sub/real", "one\n")
+		w.must(os.Chmod(w.path("sub/real"), mode))
+		w.must(os.Symlink("sub/real", w.path("link")))
+		w.ok("read", args{"path": "link"})
+		w.ok("edit", args{"path": "link", "old": "one", "new": "two"})
+		w.ok("write", args{"path": "link", "content": "three\n"})
+		w.holds("sub/real", "three\n")
+		info, err := os.Stat(w.path("sub/real"))
+		w.must(err)
+		if info.Mode().Perm() != mode {
+			t.Errorf("mode %v became %v", mode, info.Mode())
+		}
+		if to, err := os.Readlink(w.path("link")); err != nil || to != "sub/real" {
+			t.Errorf("the link became %q, %v", to, err)
+		}
+	}
+}
+
+// SD01, contract 41: edits of one file side by side all land, however its path is spelt.
+func TestEditsOfOneFileUnderEverySpelling(t *testing.T) {
+	for range 30 {
+		w := newWorld(t)
+		w.put("a.go", "1 2 3 4 5 6\n")
+		w.must(os.Mkdir(w.path("sub"), 0o755))
+		w.must(os.Symlink("../a.go", w.path("sub/link")))
+		w.ok("read", args{"path": "a.go"})
+		spellings := []string{"a.go", "./a.go", "sub/../a.go", "sub/link", w.path("a.go"), "sub/..//./a.go"}
+		var group sync.WaitGroup
+		for i, path := range spellings {
+			group.Go(func() {
+				w.ok("edit", args{"path": path, "old": fmt.Sprint(i + 1), "new": "x"})
+			})
+		}
+		group.Wait()
+		w.holds("a.go", "x x x x x x\n")
+	}
+}
+
+// contract 40: a reader sees the old content or the new one, and no other file is left.
+func TestAReaderSeesOldOrNew(t *testing.T) {
+	w := newWorld(t)
+	old, new := strings.Repeat("a", 200_000), strings.Repeat("b", 300_000)
+	w.put("f", old)
+	w.ok("read", args{"path": "f"})
+	done := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if got, err := os.ReadFile(w.path("f")); err != nil || string(got) != old && string(got) != new {
+				t.Errorf("read %d bytes, %v", len(got), err)
+			}
+		}
+	})
+	for range 50 {
+		w.ok("write", args{"path": "f", "content": new})
+		w.ok("write", args{"path": "f", "content": old})
+	}
+	close(done)
+	group.Wait()
+	left, err := filepath.Glob(w.path(".*"))
+	if w.must(err); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// contract 34: a preview says the planned hash and touches nothing; the run leaves what was planned.
+func TestAPreviewIsWhatTheRunDoes(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "one\n")
+	w.ok("read", args{"path": "f"})
+	for name, a := range map[string]args{
+		"edit":  {"path": "f", "old": "one", "new": "two"},
+		"write": {"path": "new/g", "content": "g\n"},
+	} {
+		pre, err := tool(name).(tools.Previewer).Preview(t.Context(), w.env, raw(t, a))
+		w.must(err)
+		w.holds("f", "one\n")
+		if _, err := os.Stat(w.path("new")); !os.IsNotExist(err) {
+			t.Fatal("the preview made a directory")
+		}
+		res := w.ok(name, a)
+		if !bytes.Equal([]byte(pre.Seen[0].Hash), []byte(res.Seen[0].Hash)) || !pre.Seen[0].Wrote {
+			t.Errorf("%s: planned %+v, did %+v", name, pre.Seen, res.Seen)
+		}
+		if fmt.Sprint(pre.Views) != fmt.Sprint(res.Views) || len(res.Views) != 1 {
+			t.Errorf("%s: preview shows %v, run %v", name, pre.Views, res.Views)
+		}
+		w.must(os.RemoveAll(w.path("new")))
+		w.put("f", "one\n")
+	}
+}
+
+// Contents too big to compare are written all the same: the view holds the diff where little changed, and
+// else how many lines went and came.
+func TestABigWriteIsSummed(t *testing.T) {
+	w := newWorld(t)
+	big := strings.Repeat("a\n", 1<<19)
+	w.ok("write", args{"path": "f", "content": big})
+	little := big[:1<<19] + "b\n" + big[1<<19:]
+	res := w.ok("write", args{"path": "f", "content": little})
+	if d := res.Views[0].(view.Diff); d.Added != 1 || d.Removed != 0 || !strings.Contains(d.Unified, "\n+b\n") {
+		t.Errorf("added %d, removed %d: %.200s", d.Added, d.Removed, d.Unified)
+	}
+	w.holds("f", little)
+	start := time.Now()
+	res = w.ok("write", args{"path": "f", "content": strings.Repeat("b\n", 1<<19)})
+	if d := res.Views[0].(view.Diff); d.Added != 1<<19 || d.Removed < 1<<19 || len(d.Unified) > 100 {
+		t.Errorf("added %d, removed %d, %d bytes of diff", d.Added, d.Removed, len(d.Unified))
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if res := w.ok("write", args{"path": "f", "content": strings.Repeat("b\n", 1<<19)}); len(res.Views) > 0 || !strings.HasPrefix(res.Text, "unchanged") {
+		t.Errorf("the same again: %s", res.Text)
+	}
+	w.fault(tools.Validation, "too big", "write", args{"path": "g", "content": strings.Repeat("x", 17<<20)})
+}

@@ -1,0 +1,97 @@
+package builtin
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// rules are the patterns of one .gitignore file.
+type rules struct {
+	dir  string // that holds the file, below the root; "" for the root
+	list []rule
+}
+
+// rule is one pattern. An anchored one is matched against the path below its directory, another one
+// against the last name.
+type rule struct {
+	glob                   string
+	negate, dirs, anchored bool
+	literal                bool
+}
+
+// parseRules reads a .gitignore file as git does, but for POSIX classes. A broken pattern matches nothing.
+func parseRules(dir string, data []byte) rules {
+	out := rules{dir: dir}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		if r, ok := parseRule(trimBlanks(line)); ok {
+			out.list = append(out.list, r)
+		}
+	}
+	return out
+}
+
+func parseRule(line string) (rule, bool) {
+	if line == "" || line[0] == '#' {
+		return rule{}, false
+	}
+	var r rule
+	line, r.negate = strings.CutPrefix(line, "!")
+	line, r.dirs = strings.CutSuffix(line, "/")
+	r.anchored = strings.Contains(line, "/")
+	line = strings.TrimPrefix(line, "/")
+	if inside, ok := strings.CutSuffix(line, "/**"); ok {
+		line = inside + "/**/*" // what is inside, not the directory itself
+	}
+	r.literal = !strings.ContainsAny(line, `*?[\`)
+	if !r.literal {
+		line = strings.NewReplacer("{", `\{`, "}", `\}`, `\{`, `\{`, `\}`, `\}`, `\\`, `\\`).Replace(line)
+	}
+	r.glob = line
+	return r, line != ""
+}
+
+// trimBlanks takes off trailing blanks that no backslash protects.
+func trimBlanks(line string) string {
+	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
+		line = line[:len(line)-1]
+	}
+	return line
+}
+
+func (r rule) match(below, name string, dir bool) bool {
+	if r.dirs && !dir {
+		return false
+	}
+	target := name
+	if r.anchored {
+		target = below
+	}
+	if r.literal {
+		return r.glob == target
+	}
+	ok, err := doublestar.Match(r.glob, target)
+	return ok && err == nil
+}
+
+// ignored reports whether the last rule that matches says so. Files deeper in the tree come last in all.
+func ignored(all []rules, rel string, dir bool) bool {
+	name := path.Base(rel)
+	for _, file := range slices.Backward(all) {
+		below := rel
+		if file.dir != "" {
+			below = strings.TrimPrefix(rel, file.dir+"/")
+		}
+		for _, r := range slices.Backward(file.list) {
+			if r.match(below, name, dir) {
+				return !r.negate
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,110 @@
+package builtin
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"colony/tools"
+)
+
+// report is what a command came to, in words.
+type report struct {
+	dir      string // where it started
+	cwd      string // where the next call starts, if that changed
+	out, err string
+	notes    string
+}
+
+func (r *report) note(format string, args ...any) {
+	if r.notes != "" {
+		r.notes += "; "
+	}
+	r.notes += fmt.Sprintf(format, args...)
+}
+
+// streams takes over what was captured.
+func (r *report) streams(env *tools.Env, out, errs *capture, nonce string) {
+	head, tail, gone := out.kept()
+	cwd := ""
+	if gone == 0 {
+		head, cwd = endDir(head, nonce)
+	} else {
+		tail, cwd = endDir(tail, nonce)
+	}
+	var bad, more int
+	r.out, bad = shown(head, tail, gone)
+	r.err, more = shown(errs.kept())
+	if bad += more; bad > 0 {
+		r.note("%s not UTF-8 text, shown as \\xNN", plural(bad, "byte is", "bytes are"))
+	}
+	r.carry(env, cwd)
+}
+
+// carry settles where the next call starts: where the line ended, unless that is outside the worktree.
+func (r *report) carry(env *tools.Env, cwd string) {
+	if r.dir != env.Cwd() {
+		r.cwd = r.dir
+	}
+	if cwd == "" || cwd == r.dir {
+		return
+	}
+	p, err := locate(env, cwd)
+	if err != nil || !p.inside {
+		r.note("the line ended in %s, outside the worktree: the next one starts in %s again", cwd, r.dir)
+		return
+	}
+	if info, err := os.Lstat(p.abs); err != nil || !info.IsDir() || p.abs == r.dir {
+		return
+	}
+	r.cwd = p.abs
+	r.note("working directory: %s", p.abs)
+}
+
+func (r *report) text() string {
+	var out strings.Builder
+	part := func(s string) {
+		if s == "" {
+			return
+		}
+		if out.Len() > 0 && !strings.HasSuffix(out.String(), "\n") {
+			out.WriteByte('\n')
+		}
+		out.WriteString(s)
+	}
+	part(r.out)
+	if r.err != "" {
+		part("[stderr]\n" + r.err)
+	}
+	if out.Len() == 0 {
+		part("[no output]")
+	}
+	if r.notes != "" {
+		part("[" + r.notes + "]")
+	}
+	return out.String()
+}
+
+const progressEvery = 200 * time.Millisecond
+
+// newCapture shows the last line of what comes in as progress, now and then.
+func newCapture(env *tools.Env) *capture {
+	var last time.Time
+	return &capture{tell: func(p []byte) {
+		if env.Progress == nil {
+			return
+		}
+		now := env.Now()
+		if now.Sub(last) < progressEvery {
+			return
+		}
+		p = bytes.TrimRight(p, "\r\n")
+		line, _ := mark(p[bytes.LastIndexAny(p, "\r\n")+1:])
+		if line = clip(line, maxMatchLine); line != "" {
+			last = now
+			env.Progress(line)
+		}
+	}}
+}
