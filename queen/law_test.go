@@ -91,15 +91,7 @@ func wrong(o queen.Outcome, which uint32) queen.Outcome {
 }
 
 func needsAreMet(rt *rapid.T, w *world, p plan.Plan, o queen.Order) {
-	ended := map[string]string{}
-	for e, err := range w.log.Read(context.Background(), 0) {
-		if err != nil {
-			rt.Error(err)
-		}
-		if d, ok := e.Body.(event.TaskDone); ok {
-			ended[e.Task] = d.Status
-		}
-	}
+	ended := w.ended(rt)
 	for _, one := range p.Tasks {
 		if one.ID != o.Task {
 			continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,10 @@ type world struct {
 	orders   []queen.Order
 	log      *event.Memory
 	onHatch  func(queen.Order)
+
+	endedMu sync.Mutex
+	seen    event.Seq
+	final   map[string]string
 }
 
 // move is the branch as it went.
@@ -190,4 +195,23 @@ func chance(n uint32, words ...any) uint32 {
 	h := fnv.New32a()
 	fmt.Fprint(h, words...)
 	return h.Sum32() % n
+}
+
+// ended is the final status of each task that has one in the log.
+func (w *world) ended(t rapid.TB) map[string]string {
+	w.endedMu.Lock()
+	defer w.endedMu.Unlock()
+	if w.final == nil {
+		w.final = map[string]string{}
+	}
+	for e, err := range w.log.Read(context.Background(), w.seen) {
+		if err != nil {
+			t.Error(err)
+		}
+		w.seen = e.Seq
+		if d, ok := e.Body.(event.TaskDone); ok {
+			w.final[e.Task] = d.Status
+		}
+	}
+	return maps.Clone(w.final)
 }
