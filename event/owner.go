@@ -38,6 +38,13 @@ func own(dir string, now time.Time) (*os.File, error) {
 		return nil, fmt.Errorf("own log: %w", err)
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	for range 10 { // Owned holds the lock for a moment
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		time.Sleep(2 * time.Millisecond)
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = ownedBy(dir, f)
 	} else if err == nil {

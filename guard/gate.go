@@ -107,7 +107,9 @@ func refusal(call tools.Prepared, d Decision, answer tools.Answer) tools.Result 
 			text += " The answer said: " + said
 		}
 	}
-	return tools.Refuse(tools.PermissionDenied, text)
+	refused := tools.Refuse(tools.PermissionDenied, text)
+	refused.Rule = d.Stage + ": " + d.Rule
+	return refused
 }
 
 // question is what a person is asked about a call. Nothing of the call is left out, and what could hide a part

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"colony/ant"
 	"colony/cards"
@@ -29,6 +30,8 @@ type life struct {
 	box     confined
 	env     *tools.Env
 	ant     *ant.Ant
+	work    repo.Commit  // what it changed so far; zero where nothing
+	asks    atomic.Int64 // permissions that nobody could give
 }
 
 var _ queen.Hatcher = (*Colony)(nil)
@@ -126,7 +129,7 @@ func (l *life) furnish() (err error) {
 	registry.Freeze()
 	l.env = &tools.Env{
 		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(l.box.exec),
-		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: nobody, Exec: l.box.exec, Dial: noDial, Now: l.parts.Now,
+		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.nobody, Exec: l.box.exec, Dial: noDial, Now: l.parts.Now,
 		Progress: func(string) {},
 	}
 	return nil

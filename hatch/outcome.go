@@ -24,11 +24,10 @@ func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
 		if ending.Reason != ant.Done {
 			return l.stopped(ending), ending.Reason, nil
 		}
-		commit, err := l.commit(ctx, ending)
-		if err != nil {
+		if err := l.commit(ctx, ending); err != nil {
 			return l.interrupted(ctx, err)
 		}
-		if commit.Empty {
+		if l.work.SHA == "" {
 			if unchanged {
 				return queen.Outcome{Reason: queen.NoWork, Detail: "the ant said done twice and changed nothing"}, ending.Reason, nil
 			}
@@ -38,7 +37,7 @@ func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
 			}
 			continue
 		}
-		outcome, output, err := l.verify(ctx, commit)
+		outcome, output, err := l.verify(ctx)
 		if err != nil {
 			return l.interrupted(ctx, err)
 		}
@@ -90,8 +89,8 @@ func (l *life) advise(e *model.Error) string {
 	return fmt.Sprintf("provider %s did not answer as needed (%s): try again later", m.provider, e.Error())
 }
 
-// commit records what the ant changed, under the user's name and with colony's trailers.
-func (l *life) commit(ctx context.Context, e ant.Ending) (repo.Commit, error) {
+// commit records what the ant changed since its last commit, under the user's name and with colony's trailers.
+func (l *life) commit(ctx context.Context, e ant.Ending) error {
 	_, usd, price := l.log.of(l.order.Task)
 	cost := string(price)
 	if usd != nil {
@@ -105,26 +104,27 @@ func (l *life) commit(ctx context.Context, e ant.Ending) (repo.Commit, error) {
 		},
 	})
 	if err != nil || commit.Empty {
-		return commit, err
+		return err
 	}
-	return commit, l.append(event.CommitMade{Commit: commit.SHA, Tree: commit.Tree, Files: commit.Files, Refused: commit.Refused})
+	l.work = commit
+	return l.append(event.CommitMade{Commit: commit.SHA, Tree: commit.Tree, Files: commit.Files, Refused: commit.Refused})
 }
 
 // verify runs the gates in the worktree, up to the first that is red, whose output it returns.
-func (l *life) verify(ctx context.Context, commit repo.Commit) (queen.Outcome, string, error) {
-	out := queen.Outcome{Reason: queen.Done, Commit: commit.SHA, Tree: commit.Tree, Files: commit.Files}
+func (l *life) verify(ctx context.Context) (queen.Outcome, string, error) {
+	out := queen.Outcome{Reason: queen.Done, Commit: l.work.SHA, Tree: l.work.Tree, Files: l.work.Files}
 	for _, g := range l.order.Gates {
-		if err := l.append(event.GateStarted{Gate: g.Title(), Command: g.Run, Where: "task", Tree: commit.Tree}); err != nil {
+		if err := l.append(event.GateStarted{Gate: g.Title(), Command: g.Run, Where: "task", Tree: l.work.Tree}); err != nil {
 			return out, "", err
 		}
 		receipt, output, err := l.gate(ctx, l.box, l.tree.Dir, g)
 		if err != nil {
 			return out, "", err
 		}
-		receipt.Tree = commit.Tree
+		receipt.Tree = l.work.Tree
 		out.Gates = append(out.Gates, receipt)
 		if err := l.append(event.GateDone{
-			Gate: g.Title(), Command: g.Run, Where: "task", Tree: commit.Tree, Exit: receipt.Exit, Ms: receipt.Ms, Output: receipt.Output,
+			Gate: g.Title(), Command: g.Run, Where: "task", Tree: l.work.Tree, Exit: receipt.Exit, Ms: receipt.Ms, Output: receipt.Output,
 		}); err != nil {
 			return out, "", err
 		}
@@ -152,6 +152,7 @@ func (l *life) settle(ctx context.Context, out queen.Outcome) (queen.Outcome, er
 	if out.Reason == queen.Done {
 		return out, nil
 	}
+	out.Asked = l.asks.Load() > 0
 	ctx = context.WithoutCancel(ctx)
 	kept, err := l.tree.Keep(ctx, l.repo.KeptRef(l.order.Task))
 	if err != nil {

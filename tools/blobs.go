@@ -55,7 +55,7 @@ func (b *Blobs) Get(sha string) ([]byte, error) {
 	return data, nil
 }
 
-// Path is the blob's file.
+// Path is the blob's file, absolute, where an ant's tools can read it.
 func (b *Blobs) Path(ref BlobRef) string { return filepath.Join(b.dir, ref.SHA256) }
 
 func (b *Blobs) write(path string, data []byte) (err error) {
@@ -93,5 +93,3 @@ func isHash(s string) bool {
 	raw, err := hex.DecodeString(s)
 	return err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == s
 }
-
-var _ BlobStore = (*Blobs)(nil)

@@ -41,7 +41,7 @@ func Cap(redact func(string) string) Layer {
 // CapText cuts a text that is longer than limit bytes to its first three quarters and its last quarter, on rune
 // boundaries, and keeps the whole in the store. Between the two stands how much was left out and where it is.
 // A limit of 0 or less never cuts. Without a store the text is cut and says so. The error is the store's.
-func CapText(text string, limit int, store BlobStore) (string, *BlobRef, error) {
+func CapText(text string, limit int, store *Blobs) (string, *BlobRef, error) {
 	if limit <= 0 || len(text) <= limit {
 		return text, nil, nil
 	}

@@ -16,24 +16,22 @@ func (e *DuplicateNameError) Error() string {
 	return fmt.Sprintf("tool %s of %s is there already: second registration by %s", e.Name, e.First, e.Second)
 }
 
-// UnknownToolError is a plain name in a list of a card that no tool has. Nearest may be empty.
-type UnknownToolError struct{ Name, Nearest string }
-
-func (e *UnknownToolError) Error() string {
-	if e.Nearest == "" {
-		return fmt.Sprintf("tool %q is unknown", e.Name)
+// unknownTool is a plain name in a list of a card that no tool has.
+func unknownTool(name string, known []string) error {
+	if near := strict.Nearest(name, known); near != "" {
+		return fmt.Errorf("tool %q is unknown: did you mean %s?", name, near)
 	}
-	return fmt.Sprintf("tool %q is unknown: did you mean %s?", e.Name, e.Nearest)
+	return fmt.Errorf("tool %q is unknown", name)
 }
 
 // Child is a live view of r that shows what allow names and deny does not, of what r itself shows. A star in a
-// name stands for any run of characters and need not match yet. A plain name that no tool has is an
-// *UnknownToolError; an empty allow is no tools.
+// name stands for any run of characters and need not match yet. A plain name that no tool has is an error
+// that names the nearest; an empty allow is no tools.
 func (r *Registry) Child(allow, deny []string) (*Registry, error) {
 	known := r.names()
 	for _, name := range slices.Concat(allow, deny) {
 		if !isPattern(name) && !slices.Contains(known, name) {
-			return nil, &UnknownToolError{Name: name, Nearest: strict.Nearest(name, known)}
+			return nil, unknownTool(name, known)
 		}
 	}
 	child := NewRegistry(r.warn)

@@ -16,20 +16,12 @@ type Env struct {
 	Files    *FileState
 	Jobs     *Jobs
 	Locks    *PathLocks
-	Blobs    BlobStore
+	Blobs    *Blobs
 	Ask      func(context.Context, Question) (Answer, error) // the one door to a person
 	Exec     func(context.Context, Process) (Exit, error)    // sandboxed
 	Dial     func(context.Context, string, string) (net.Conn, error)
 	Now      func() time.Time
 	Progress func(string)
-}
-
-// BlobStore keeps bytes by content beside the log. It is safe for concurrent use.
-type BlobStore interface {
-	Put(media string, data []byte) (BlobRef, error)
-	Get(sha256 string) ([]byte, error)
-	// Path is where an ant can read the blob, as a path for its tools.
-	Path(ref BlobRef) string
 }
 
 // Question is put to a person. Kind is permission or question.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -180,24 +181,20 @@ func TestCapTextWithoutAStore(t *testing.T) {
 	}
 }
 
-type fullStore struct{ tools.BlobStore }
-
-func (fullStore) Put(string, []byte) (tools.BlobRef, error) {
-	return tools.BlobRef{}, errors.New("disk is full")
-}
-func (fullStore) Path(tools.BlobRef) string { return "" }
-
 func TestCapSaysWhenTheStoreFails(t *testing.T) {
-	env := *toolstest.NewEnv(t)
-	env.Blobs = fullStore{}
+	env, dir := toolstest.NewEnv(t), t.TempDir()
+	blobs, err := tools.NewBlobs(dir)
+	must(t, err)
+	env.Blobs = blobs
+	must(t, os.RemoveAll(dir))
 	h := tools.Stack(reply(tools.Result{Text: strings.Repeat("x", 1<<20)}), tools.Cap(plain))
-	if _, err := h(t.Context(), &env, prepared(fake("x"))); err == nil || !strings.Contains(err.Error(), "disk is full") {
+	if _, err := h(t.Context(), env, prepared(fake("x"))); err == nil || !strings.Contains(err.Error(), "keep blob") {
 		t.Errorf("got %v", err)
 	}
 	broken := func(context.Context, *tools.Env, tools.Prepared) (tools.Result, error) {
 		return tools.Result{}, errors.New("no")
 	}
-	if _, err := tools.Stack(broken, tools.Cap(plain))(t.Context(), &env, prepared(fake("x"))); err == nil {
+	if _, err := tools.Stack(broken, tools.Cap(plain))(t.Context(), env, prepared(fake("x"))); err == nil {
 		t.Error("an error was lost")
 	}
 }

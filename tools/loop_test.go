@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"colony/tools"
 	"colony/tools/toolstest"
@@ -63,6 +64,12 @@ func wrote(path, hash string) tools.Result {
 	return tools.Result{Text: "edited", Seen: []tools.Seen{{Path: path, Hash: hash, Wrote: true}}}
 }
 
+// exited is a command whose text says how long it took.
+func exited(took time.Duration) tools.Result {
+	code := 1
+	return tools.Result{Text: "exit code 1 after " + took.String(), Exit: &code, Duration: took}
+}
+
 func repeat(n int, f func(i int) []step) (out []step) {
 	for i := range n {
 		out = append(out, f(i)...)
@@ -89,7 +96,10 @@ func TestLoopGuard(t *testing.T) {
 		"same command": repeat(8, func(i int) []step { return []step{{"sh", `{"c":"ls"}`, said("same"), fate(i)}} }),
 		"same failure": repeat(8, func(i int) []step { return []step{{"sh", `{"c":"x"}`, tools.Refuse(tools.Timeout, "late"), fate(i)}} }),
 		"same writing": repeat(8, func(i int) []step { return []step{{"sh", `{"c":"w"}`, wrote("/a", "1"), fate(i)}} }),
-		"odd tool":     repeat(8, func(i int) []step { return []step{{"odd", `{}`, said("same"), fate(i)}} }),
+		"same exit": repeat(8, func(i int) []step {
+			return []step{{"sh", `{"c":"false"}`, exited(time.Duration(i+1) * 7 * time.Millisecond), fate(i)}}
+		}),
+		"odd tool": repeat(8, func(i int) []step { return []step{{"odd", `{}`, said("same"), fate(i)}} }),
 		"unknown tool": repeat(8, func(i int) []step {
 			return []step{{"nothing", `{}`, said(""), []string{"ran", "ran", "warned", "warned", "refused"}[min(i, 4)]}}
 		}),

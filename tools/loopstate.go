@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/sourcegraph/conc/panics"
 )
@@ -75,7 +76,7 @@ func (g *loopGuard) note(id identity, r Result) int {
 	if len(g.streaks) > maxStreaks {
 		clear(g.streaks)
 	}
-	state, result := g.state(id), sum(string(r.Fault), r.Text)
+	state, result := g.state(id), sum(string(r.Fault), untimed(r))
 	times := g.count(id.exact+state, result)
 	if id.quiet || r.Fault != "" {
 		times = max(times, g.count(id.vague+state, result))
@@ -90,7 +91,7 @@ func (g *loopGuard) note(id identity, r Result) int {
 		}
 	}
 	if !id.quiet && r.Fault == "" && !wrote {
-		g.marks["call "+id.exact] = mark{sum(id.exact, r.Text), id.exact}
+		g.marks["call "+id.exact] = mark{sum(id.exact, untimed(r)), id.exact}
 	}
 	return times
 }
@@ -120,6 +121,14 @@ func (g *loopGuard) state(id identity) string {
 // withoutNonces is the text with every word that holds a digit made the same.
 func withoutNonces(s string) string {
 	return regexp.MustCompile(`[\pL_-]*\pN[\pL\pN_-]*`).ReplaceAllString(s, "#")
+}
+
+// untimed is the text of a result without how long its command took, which no two runs share.
+func untimed(r Result) string {
+	if r.Exit == nil || r.Duration <= 0 {
+		return r.Text
+	}
+	return strings.ReplaceAll(r.Text, r.Duration.Round(time.Millisecond).String(), "#")
 }
 
 func sum(parts ...string) uint64 {

@@ -317,3 +317,28 @@ func TestOwnLoopbackWorks(t *testing.T) {
 		t.Errorf("%+v %s", exit, out)
 	}
 }
+
+// A toolchain that lives in the home and a cache of colony's own are enough to build.
+func TestToolchainWorks(t *testing.T) {
+	w := newWorld(t)
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := w.parts("workspace")
+	p.Home = home
+	s, err := sandbox.New(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := w.state + "/cache"
+	put(t, cache+"/README", "")
+	put(t, w.work+"/go.mod", "module m\n\ngo 1.26\n")
+	put(t, w.work+"/m.go", "package m\n\nfunc M() int { return 1 }\n")
+	j := w.sh("go build ./... && go list -m")
+	j.Writable = append(j.Writable, cache)
+	j.Env = []string{"GOCACHE=" + cache, "GOPROXY=off", "CGO_ENABLED=0"}
+	if exit, out := run(t, s, j); exit.Code != 0 || out != "m\n" {
+		t.Errorf("%+v %s", exit, out)
+	}
+}

@@ -83,6 +83,9 @@ func (s *Sandbox) hidden() []string {
 	}
 	var found []string
 	for _, name := range names {
+		if _, err := os.Lstat(name); err != nil {
+			continue // most are not there
+		}
 		real, err := filepath.EvalSymlinks(name)
 		if err != nil || slices.Contains(s.read, real) {
 			continue
