@@ -186,7 +186,7 @@ func TestAnEditKeepsModeAndLink(t *testing.T) {
 
 // SD01, contract 41: edits of one file side by side all land, however its path is spelt.
 func TestEditsOfOneFileUnderEverySpelling(t *testing.T) {
-	for range 30 {
+	for range 15 {
 		w := newWorld(t)
 		w.put("a.go", "1 2 3 4 5 6\n")
 		w.must(os.Mkdir(w.path("sub"), 0o755))
@@ -224,7 +224,7 @@ func TestAReaderSeesOldOrNew(t *testing.T) {
 			}
 		}
 	})
-	for range 50 {
+	for range 30 {
 		w.ok("write", args{"path": "f", "content": new})
 		w.ok("write", args{"path": "f", "content": old})
 	}

@@ -141,7 +141,7 @@ func TestFindIgnoresAsGitDoes(t *testing.T) {
 	names := []string{"a", "b", "c", "x.o", "!c", "c ", "{a,b}", "ab"}
 	rapid.Check(t, func(r *rapid.T) {
 		w := newWorld(t)
-		git(w, "init", "-q")
+		git(w, "init", "-q", "--template=")
 		draw := func(label string) string {
 			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(patterns), 0, 4).Draw(r, label), "\n") + "\n"
 		}
