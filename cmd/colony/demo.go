@@ -77,7 +77,7 @@ func (a *app) demo(ctx context.Context, fast, keep bool) (err error) {
 	}
 	err = a.carryOut(ctx, hatch.Parts{
 		Version: version, House: house, Plan: p, Models: map[string]string{"": "scripted/demo"},
-		Getenv: a.getenv, Headless: true, Now: time.Now, Diagnostics: a.diagnostics(),
+		Getenv: a.getenv, Headless: true, Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
 	})
 	if keep && !a.json {
 		fmt.Fprintf(a.out, "kept: cd %s && colony --state-dir %s cost\n", checkout, places.State)

@@ -99,7 +99,7 @@ func (a *app) partsOf(cmd *cobra.Command, o *runOptions) (hatch.Parts, error) {
 	}
 	return hatch.Parts{
 		Version: version, House: house, Run: o.id, Plan: p, Models: models, Getenv: a.getenv,
-		NoGate: o.noGate, AllowRed: o.redBase == "allow", Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(),
+		NoGate: o.noGate, AllowRed: o.redBase == "allow", Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
 	}, redBase(cmd, o.redBase)
 }
 
@@ -149,6 +149,11 @@ func (a *app) headless() bool { return a.json || !terminal(a.in) }
 
 // carryOut opens the colony, says what is about to be spent, runs it and says what came of it.
 func (a *app) carryOut(ctx context.Context, parts hatch.Parts) error {
+	show := a.printer()
+	if !parts.Headless {
+		s := newScreen(show, a.in, a.err)
+		show, parts.Person = s, s.ask
+	}
 	colony, err := hatch.Open(ctx, parts)
 	if err != nil {
 		return err
@@ -156,7 +161,7 @@ func (a *app) carryOut(ctx context.Context, parts hatch.Parts) error {
 	if !a.json && !a.quiet {
 		printBrief(a.err, colony.Brief())
 	}
-	finished, err := a.watched(ctx, colony)
+	finished, err := watched(ctx, colony, show)
 	if closed := colony.Close(); err == nil {
 		err = closed
 	}
@@ -180,8 +185,7 @@ func exitOf(ctx context.Context, code int) int {
 }
 
 // watched runs the colony while its events are printed as they come.
-func (a *app) watched(ctx context.Context, colony *hatch.Colony) (event.RunFinished, error) {
-	show := a.printer()
+func watched(ctx context.Context, colony *hatch.Colony, show printer) (event.RunFinished, error) {
 	defer show.close()
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
