@@ -134,11 +134,15 @@ func leadTo(env *tools.Env, paths []string) (out []string, unresolved error) {
 	return out, unresolved
 }
 
-func (sh) Run(ctx context.Context, env *tools.Env, args json.RawMessage) (tools.Result, error) {
+func (s sh) Run(ctx context.Context, env *tools.Env, args json.RawMessage) (tools.Result, error) {
 	a, err := decodeSh(args)
 	switch {
 	case err != nil:
 		return invalid(err)
+	case a.limit == 0:
+		a.limit = s.limit
+	}
+	switch {
 	case a.Job != "":
 		return lookAfter(ctx, env, a)
 	case a.Background:

@@ -48,7 +48,7 @@ func TestEveryToolPassesTheSuite(t *testing.T) {
 				`{"command":"ls","timeout":"soon"}`, `{"command":"ls","timeout":"11m"}`, `{"command":"ls","timeout":"-1s"}`},
 		},
 	}
-	for _, one := range builtin.All(2*time.Minute) {
+	for _, one := range builtin.All(2 * time.Minute) {
 		suite, ok := suites[one.Spec().Name]
 		if !ok {
 			t.Fatalf("no suite for %s", one.Spec().Name)

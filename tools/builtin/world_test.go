@@ -29,7 +29,7 @@ func newWorld(t *testing.T) *world {
 }
 
 func tool(name string) tools.Tool {
-	for _, one := range builtin.All(2*time.Minute) {
+	for _, one := range builtin.All(2 * time.Minute) {
 		if one.Spec().Name == name {
 			return one
 		}
