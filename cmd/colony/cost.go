@@ -32,6 +32,11 @@ func (a *app) costCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, p := range pasts {
+				if p.Owned() {
+					bill.Live(p.ID)
+				}
+			}
 			table, err := bill.By(by...)
 			if err != nil {
 				return &hatch.Problem{Exit: 2, Code: "usage", Message: err.Error(), Next: "use --by " + strings.Join(ledger.Keys(), ", --by ")}

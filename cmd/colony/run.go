@@ -25,7 +25,7 @@ type runOptions struct {
 }
 
 const runExample = `  colony run -f plan.yaml
-  colony run -f plan.yaml --model openai/gpt-5 --budget 2.50
+  colony run -f plan.yaml --model openai/gpt-5-mini --budget 2.50
   colony run -f plan.yaml --json --ants 4 --gate 'go test ./...'`
 
 func (a *app) runCmd() *cobra.Command {
