@@ -169,7 +169,7 @@ func (a *app) carryOut(ctx context.Context, parts hatch.Parts) error {
 		return err
 	}
 	if !a.json {
-		printSummary(a.out, finished, colony.Brief())
+		printSummary(a.out, a.palette(a.out), finished, colony.Brief())
 	}
 	a.exit = exitOf(ctx, finished.Exit)
 	return nil
@@ -217,7 +217,7 @@ func follow(ctx context.Context, colony *hatch.Colony, show printer) error {
 }
 
 func (a *app) printer() printer {
-	lines := linePrinter{a.err, a.verbose}
+	lines := linePrinter{a.err, a.verbose, a.palette(a.err)}
 	switch {
 	case a.json:
 		return jsonPrinter{a.out}

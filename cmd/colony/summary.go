@@ -51,14 +51,15 @@ func budget(c event.Caps) string {
 }
 
 // printSummary says what came of a run and what to do next.
-func printSummary(w io.Writer, f event.RunFinished, b hatch.Brief) {
+func printSummary(w io.Writer, p palette, f event.RunFinished, b hatch.Brief) {
 	landed, unverified := 0, 0
 	for _, t := range f.Tasks {
 		if t.Status == "landed" || t.Status == "no_change" {
 			landed++
 		}
 	}
-	fmt.Fprintf(w, "\n%s: %d of %d tasks landed on %s (base %s) in %s, %d tokens, %s of %s\n", withReason(f.Status, f.Reason), landed, len(f.Tasks),
+	fmt.Fprintf(w, "\n%s: %d of %d tasks landed on %s (base %s) in %s, %d tokens, %s of %s\n",
+		p.paint(toneOf(f.Status), view.Line(withReason(f.Status, f.Reason))), landed, len(f.Tasks),
 		f.Branch, short(f.Base), (time.Duration(f.WallMs) * time.Millisecond).Round(time.Millisecond), f.Usage.Input+f.Usage.Output, money(f.USD, f.Price), budget(b.Caps))
 	rows := table(w, "TASK", "STATUS", "GATES", "COST", "COMMIT")
 	for _, t := range f.Tasks {
