@@ -58,7 +58,7 @@ func printSummary(w io.Writer, f event.RunFinished, b hatch.Brief) {
 			landed++
 		}
 	}
-	fmt.Fprintf(w, "\n%s: %d of %d tasks landed on %s (base %s) in %s, %d tokens, %s of %s\n", withReason(f.Status, f.Reason), landed, len(f.Tasks),
+	fmt.Fprintf(w, "\n%s: %d of %d tasks landed on %s (base %s) in %s, %d tokens, %s of %s\n", view.Line(withReason(f.Status, f.Reason)), landed, len(f.Tasks),
 		f.Branch, short(f.Base), (time.Duration(f.WallMs) * time.Millisecond).Round(time.Millisecond), f.Usage.Input+f.Usage.Output, money(f.USD, f.Price), budget(b.Caps))
 	rows := table(w, "TASK", "STATUS", "GATES", "COST", "COMMIT")
 	for _, t := range f.Tasks {
