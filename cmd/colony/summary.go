@@ -51,7 +51,7 @@ func budget(c event.Caps) string {
 }
 
 // printSummary says what came of a run and what to do next.
-func printSummary(w io.Writer, p palette, f event.RunFinished, b hatch.Brief) {
+func printSummary(w io.Writer, p palette, f event.RunFinished, b hatch.Brief, next []string) {
 	landed, unverified := 0, 0
 	for _, t := range f.Tasks {
 		if t.Status == "landed" || t.Status == "no_change" {
@@ -78,7 +78,7 @@ func printSummary(w io.Writer, p palette, f event.RunFinished, b hatch.Brief) {
 	if unverified > 0 {
 		fmt.Fprintf(w, "unverified: %d tasks landed without any gate\n", unverified)
 	}
-	for _, n := range nextSteps(f, landed) {
+	for _, n := range next {
 		fmt.Fprintln(w, "next: "+n)
 	}
 }
@@ -96,9 +96,10 @@ func gatesWord(t event.TaskReport) string {
 	return fmt.Sprintf("%d/%d passed", passed, len(t.Receipt.Gates))
 }
 
-func nextSteps(f event.RunFinished, landed int) []string {
+// nextSteps are the commands that go on from a run.
+func nextSteps(f event.RunFinished) []string {
 	var next []string
-	if landed > 0 && f.Commit != f.Base {
+	if f.Commit != f.Base {
 		next = append(next, fmt.Sprintf("git diff %s %s", short(f.Base), f.Branch), "git merge "+f.Branch)
 	}
 	return append(next, "colony cost @")
