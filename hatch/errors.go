@@ -19,30 +19,30 @@ func repoProblem(err error) error {
 		unsupported *repo.UnsupportedError
 		exists      *repo.RunExistsError
 	)
-	code := ""
+	problem := func(code string) error {
+		text := err.Error()
+		if i := strings.LastIndex(text, ": "); i > 0 {
+			return &Problem{Exit: 2, Code: code, Message: text[:i], Next: text[i+2:]}
+		}
+		return &Problem{Exit: 2, Code: code, Message: text}
+	}
 	switch {
 	case errors.Is(err, repo.ErrNoRepository):
-		code = "no_repository"
+		return problem("no_repository")
 	case errors.Is(err, repo.ErrEmpty):
-		code = "empty_repository"
+		return problem("empty_repository")
 	case errors.As(err, &branch):
-		code = "branch_taken"
+		return problem("branch_taken")
 	case errors.As(err, &name):
-		code = "bad_name"
+		return problem("bad_name")
 	case errors.As(err, &rev):
-		code = "no_commit"
+		return problem("no_commit")
 	case errors.As(err, &unsupported):
-		code = "unsupported_repository"
+		return problem("unsupported_repository")
 	case errors.As(err, &exists):
-		code = "run_exists"
-	default:
-		return err
+		return problem("run_exists")
 	}
-	text := err.Error()
-	if i := strings.LastIndex(text, ": "); i > 0 {
-		return &Problem{Exit: 2, Code: code, Message: text[:i], Next: text[i+2:]}
-	}
-	return &Problem{Exit: 2, Code: code, Message: text}
+	return err
 }
 
 // sandboxProblem is what a person can do about a sandbox that does not hold here.

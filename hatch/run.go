@@ -28,6 +28,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 		Log: c.log, Hatcher: c, Repo: c.repo, Gates: c.gates, RedBase: c.allowRed(ctx),
 		Ants: c.width(), Returns: c.settings.limits.GateReturns, Now: c.parts.Now, Kept: c.repo.KeptRef,
 		Caps:  func(t plan.Task) ledger.Caps { return antCaps(c.cards[t.Card]) },
+		Most:  func(card string) int { return c.cards[card].Parallel },
 		Cards: func(card string) []plan.Gate { return plainGates(c.cards[card].Gates) },
 		Gate: func(ctx context.Context, dir string, g plan.Gate) (event.GateReceipt, error) {
 			receipt, _, err := c.gate(ctx, gates.in(dir, ""), dir, g)

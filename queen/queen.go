@@ -38,6 +38,7 @@ type Parts struct {
 	Gates   []plan.Gate                      // the repository's; may be empty
 	RedBase func(gate string, exit int) bool // may this gate, red on the base, advise until it first passes
 	Ants    int                              // at most this many at once
+	Most    func(card string) int            // at most this many of a card at once; 0 is no bound
 	Returns int                              // how often a landing may send a task back
 	Labels  map[string]string                // may be empty
 	Now     func() time.Time
@@ -55,6 +56,7 @@ func (p Parts) check() error {
 	need(p.Branch != "" && p.Base != "", "branch or base")
 	need(p.Log != nil && p.Hatcher != nil && p.Repo != nil && p.Gate != nil, "log, hatcher, repository or gate")
 	need(p.RedBase != nil, "word on a red base")
+	need(p.Most != nil, "bound of a card")
 	need(p.Caps != nil && p.Cards != nil && p.Kept != nil && p.Now != nil, "caps, cards, kept or clock")
 	need(p.Ants > 0, "place for an ant")
 	return errors.Join(missing...)

@@ -3,6 +3,7 @@ package queen_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,21 @@ func TestAntsWorkSideBySideUpToTheLimit(t *testing.T) {
 	p := w.parts(tasks(task("a"), task("b"), task("c")))
 	p.Ants = 3
 	if f := run(t, t.Context(), p); f.Exit != 0 || w.most != 3 || f.Tasks[0].Verified {
+		t.Errorf("%d at once, %+v", w.most, f)
+	}
+}
+
+func TestACardBoundsItsAnts(t *testing.T) {
+	w := newWorld()
+	w.ant = func(_ context.Context, o queen.Order) (queen.Outcome, error) {
+		for range 100 {
+			runtime.Gosched()
+		}
+		return w.work(o), nil
+	}
+	p := w.parts(tasks(task("a"), task("b"), task("c"), task("d")))
+	p.Most = func(string) int { return 2 }
+	if f := run(t, t.Context(), p); f.Exit != 0 || w.most > 2 {
 		t.Errorf("%d at once, %+v", w.most, f)
 	}
 }

@@ -142,6 +142,7 @@ func (w *world) parts(p plan.Plan, gates ...string) queen.Parts {
 		Cards:   func(string) []plan.Gate { return nil },
 		Kept:    func(task string) string { return "refs/colony/r1/kept/" + task },
 		RedBase: func(string, int) bool { return false },
+		Most:    func(string) int { return 0 },
 		Ants:    4, Returns: 2, Now: time.Now}
 	for _, g := range gates {
 		parts.Gates = append(parts.Gates, plan.Gate{Run: g})
