@@ -38,7 +38,7 @@ func TestScripts(t *testing.T) {
 			"model": serveModel, "billed": billedAsCounted, "commit": commitAll, "code": exitCode,
 			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
 			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "nobody": nobodyLeft, "bytes": writeBytes,
-			"away": makeAway, "fill": fill,
+			"away": makeAway, "cooled": cooled, "fill": fill,
 		},
 	})
 }

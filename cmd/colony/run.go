@@ -179,7 +179,7 @@ func (a *app) carryOut(ctx context.Context, parts hatch.Parts, next func(event.R
 func exitOf(ctx context.Context, code int) int {
 	var sig *signalError
 	if errors.As(context.Cause(ctx), &sig) && code != 1 {
-		return 128 + int(sig.number)
+		return sig.ExitCode()
 	}
 	return code
 }
