@@ -14,7 +14,7 @@ import (
 	"colony/tools"
 )
 
-// Parts is what an ant is made of. All fields are needed but Layers, Low and Memory.
+// Parts is what an ant is made of. All fields are needed but Layers, Effort and Nudges.
 type Parts struct {
 	Run, Task, Ant string
 	System         string         // the whole system prompt
@@ -30,38 +30,27 @@ type Parts struct {
 	Nudges         int                                                       // texts without a call that are answered before the ant ends
 	Foresee        func(context.Context, *tools.Env, []tools.Prepared) error // opens the questions of a batch together
 	Calls          func(int) error                                           // counts calls against the caps; a *model.CapError refuses
-	Low            func() string                                             // a word on what is left of the caps, when it is little and not yet said
-	Memory         *Memory                                                   // of an earlier life; nil for none
-	Show           func(model.Delta)                                         // text as it streams
+	Low            func() (string, error)                                    // a word on what is left of the caps, when it is little and not yet said
+	Memory         *Memory                                                   // of an earlier life, or NewMemory
 }
 
 // Ant is one card at work on one task. Its methods are not for concurrent use.
 type Ant struct {
-	Parts
+	parts   Parts
 	memory  *Memory
 	handler tools.Handler
-	asked   int
 	nudged  int
 }
 
 // New makes an ant that is ready to be told its task.
 func New(p Parts) (*Ant, error) {
-	if p.Model == nil || p.Env == nil || p.Env.Tools == nil || p.Log == nil || p.Calls == nil || p.Foresee == nil || p.Width < 1 {
+	if p.Model == nil || p.Env == nil || p.Env.Tools == nil || p.Log == nil || p.Calls == nil || p.Foresee == nil || p.Low == nil || p.Memory == nil || p.Width < 1 {
 		return nil, errors.New("ant: parts are missing")
 	}
-	if p.Memory == nil {
-		p.Memory = NewMemory(p.Env.Root)
-	}
-	if p.Show == nil {
-		p.Show = func(model.Delta) {}
-	}
-	if p.Low == nil {
-		p.Low = func() string { return "" }
-	}
-	a := &Ant{Parts: p, memory: p.Memory}
-	a.Env.Cwd = a.memory.Cwd
-	a.Env.Files.Apply(a.memory.Seen()...)
-	a.Env.Tools.Load(a.memory.Loaded()...)
+	a := &Ant{parts: p, memory: p.Memory}
+	a.parts.Env.Cwd = a.memory.Cwd
+	a.parts.Env.Files.Apply(a.memory.Seen()...)
+	a.parts.Env.Tools.Load(a.memory.Loaded()...)
 	layers := append([]tools.Layer{a.record}, p.Layers...)
 	a.handler = tools.Stack(tools.Invoke, append(layers, a.intent)...)
 	return a, nil
@@ -81,17 +70,15 @@ func (a *Ant) Tell(ctx context.Context, kind, text string) error {
 // Work goes on with the conversation until the ant ends it or cannot go on. An error is colony's own failure.
 func (a *Ant) Work(ctx context.Context) (Ending, error) {
 	for {
-		if word := a.Low(); word != "" {
-			if err := a.note(ctx, word); err != nil {
-				return Ending{}, err
-			}
+		if err := a.warn(ctx); err != nil {
+			return Ending{}, err
 		}
 		message, ending := a.ask(ctx)
 		if ending != nil {
 			return *ending, nil
 		}
 		if len(message.Calls) == 0 {
-			if a.nudged >= a.Nudges {
+			if a.nudged >= a.parts.Nudges {
 				return Ending{Reason: NoProgress, Detail: "the model answered with text and no call"}, nil
 			}
 			a.nudged++
@@ -113,6 +100,15 @@ func (a *Ant) Work(ctx context.Context) (Ending, error) {
 
 const nudge = "Text alone ends nothing. Go on with calls; when the task is finished, or cannot be, call done."
 
+// warn tells the ant what is left of its caps, where that is little.
+func (a *Ant) warn(ctx context.Context) error {
+	word, err := a.parts.Low()
+	if err != nil || word == "" {
+		return err
+	}
+	return a.note(ctx, word)
+}
+
 func (a *Ant) note(ctx context.Context, text string) error {
 	told := event.AntTold{Kind: "nudge", Text: text}
 	if err := a.append(ctx, told); err != nil {
@@ -123,38 +119,37 @@ func (a *Ant) note(ctx context.Context, text string) error {
 }
 
 func (a *Ant) ask(ctx context.Context) (model.Message, *Ending) {
-	a.asked++
-	reply, err := a.Model.Complete(ctx, model.Request{
-		ID:          fmt.Sprintf("%s.%d", a.Ant, a.memory.Turns()+a.asked),
-		Model:       a.Name,
-		Messages:    append([]model.Message{{Role: model.System, Text: a.System}}, a.memory.Messages()...),
-		Tools:       a.Env.Tools.Specs(),
-		OutputLimit: a.OutputLimit,
-		Effort:      a.Effort,
-		CacheKey:    a.CacheKey,
-	}, a.Show)
+	id := fmt.Sprintf("%s.%d", a.parts.Ant, a.memory.ask())
+	reply, err := a.parts.Model.Complete(ctx, model.Request{
+		ID:          id,
+		Model:       a.parts.Name,
+		Messages:    append([]model.Message{{Role: model.System, Text: a.parts.System}}, a.memory.Messages()...),
+		Tools:       a.parts.Env.Tools.Specs(),
+		OutputLimit: a.parts.OutputLimit,
+		Effort:      a.parts.Effort,
+		CacheKey:    a.parts.CacheKey,
+	}, func(model.Delta) {})
 	if err != nil {
 		ending := EndingOf(ctx, err)
 		return model.Message{}, &ending
 	}
-	a.asked = 0
 	a.memory.replied(reply.Message)
 	return reply.Message, nil
 }
 
 func (a *Ant) batch(ctx context.Context, calls []tools.Call) (*Ending, error) {
-	if err := a.Calls(len(calls)); err != nil {
+	if err := a.parts.Calls(len(calls)); err != nil {
 		ending := EndingOf(ctx, err)
 		return &ending, a.interrupt(ctx, "not run: "+err.Error())
 	}
 	prepared := make([]tools.Prepared, len(calls))
 	for i, c := range calls {
-		prepared[i] = a.Env.Tools.Prepare(c)
+		prepared[i] = a.parts.Env.Tools.Prepare(c)
 	}
-	if err := a.Foresee(ctx, a.Env, prepared); err != nil {
+	if err := a.parts.Foresee(ctx, a.parts.Env, prepared); err != nil {
 		return nil, err
 	}
-	results, err := scheduler.Run(ctx, a.Env, prepared, a.Width, a.handler)
+	results, err := scheduler.Run(ctx, a.parts.Env, prepared, a.parts.Width, a.handler)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +157,7 @@ func (a *Ant) batch(ctx context.Context, calls []tools.Call) (*Ending, error) {
 		return nil, err
 	}
 	for i, r := range results {
-		a.Env.Tools.Load(r.Loaded...)
+		a.parts.Env.Tools.Load(r.Loaded...)
 		if r.Ends && r.Fault == "" {
 			ending := endingOfCall(calls[i])
 			return &ending, nil
@@ -204,7 +199,7 @@ func (a *Ant) interrupt(ctx context.Context, text string) error {
 
 func (a *Ant) append(ctx context.Context, body event.Body) error {
 	// A fact stands also where the ant was cancelled meanwhile.
-	_, err := a.Log.Append(context.WithoutCancel(ctx), event.Event{Run: a.Run, Task: a.Task, Ant: a.Ant, Body: body})
+	_, err := a.parts.Log.Append(context.WithoutCancel(ctx), event.Event{Run: a.parts.Run, Task: a.parts.Task, Ant: a.parts.Ant, Body: body})
 	if err != nil {
 		return fmt.Errorf("append %s: %w", body.Type(), err)
 	}

@@ -71,9 +71,11 @@ func (echo) Run(_ context.Context, _ *tools.Env, args json.RawMessage) (tools.Re
 }
 
 type nest struct {
-	log   *event.Memory
-	model *script
-	ant   *ant.Ant
+	log     *event.Memory
+	calls   func(int) error
+	foresee func()
+	model   *script
+	ant     *ant.Ant
 }
 
 func hatched(t interface{ Fatal(...any) }, replies ...model.Message) *nest {
@@ -83,16 +85,19 @@ func hatched(t interface{ Fatal(...any) }, replies ...model.Message) *nest {
 	if err := registry.Register("built-in", echo{}); err != nil {
 		t.Fatal(err)
 	}
-	a, err := ant.New(ant.Parts{
+	n := &nest{log: log, model: s, calls: func(int) error { return nil }, foresee: func() {}}
+	var err error
+	n.ant, err = ant.New(ant.Parts{
 		Run: "r", Task: "t", Ant: "a", System: ant.System("worker", "Work.", nil), Model: s, Name: "m", OutputLimit: 100,
 		Env: &tools.Env{Root: "/w", Ant: "a", Tools: registry, Files: tools.NewFileState(), Now: time.Now},
-		Log: log, Width: 4, Nudges: 1, Layers: []tools.Layer{tools.Refused()}, Calls: func(int) error { return nil },
-		Foresee: func(context.Context, *tools.Env, []tools.Prepared) error { return nil },
+		Log: log, Width: 4, Nudges: 1, Layers: []tools.Layer{tools.Refused()}, Calls: func(c int) error { return n.calls(c) },
+		Foresee: func(context.Context, *tools.Env, []tools.Prepared) error { n.foresee(); return nil },
+		Low:     func() (string, error) { return "", nil }, Memory: ant.NewMemory("/w"),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &nest{log, s, a}
+	return n
 }
 
 func call(id, args string) model.Message {
@@ -133,7 +138,7 @@ func TestAnAntEndsForOneOfTheClosedReasons(t *testing.T) {
 
 func TestACapOfCallsEndsTheAntAndAnswersTheCalls(t *testing.T) { // contract 56
 	n := hatched(t, call("1", `{"text":"x"}`))
-	n.ant.Calls = func(int) error { return &model.CapError{Scope: "ant", Cap: "calls", Text: "full"} }
+	n.calls = func(int) error { return &model.CapError{Scope: "ant", Cap: "calls", Text: "full"} }
 	if got := n.live(t); got.Reason != ant.Calls || got.Scope != "ant" {
 		t.Errorf("ended %+v", got)
 	}
@@ -148,10 +153,7 @@ func TestACancelledAntKeepsOneAnswerForEachCall(t *testing.T) { // contract 25
 		{ID: "1", Name: "echo", Args: json.RawMessage(`{"cwd":"/w"}`)}, {ID: "2", Name: "echo", Args: json.RawMessage(`{"cwd":"/w"}`)},
 	}})
 	ctx, cancel := context.WithCancelCause(t.Context())
-	n.ant.Foresee = func(context.Context, *tools.Env, []tools.Prepared) error {
-		cancel(errors.New("enough"))
-		return nil
-	}
+	n.foresee = func() { cancel(errors.New("enough")) }
 	ending, err := n.ant.Work(ctx)
 	if err != nil || ending.Reason != ant.Cancelled {
 		t.Fatalf("ended %+v, %v", ending, err)

@@ -21,6 +21,7 @@ type Memory struct {
 	seen     []tools.Seen
 	cwd      string
 	turns    int
+	asked    int // requests, also those without a reply
 }
 
 // NewMemory is the memory of an ant that has just hatched and stands in root.
@@ -35,6 +36,10 @@ func (m *Memory) Apply(e event.Event) error {
 		m.told(body)
 	case event.ToolDone:
 		m.done(body)
+	case event.ModelRequested:
+		if body.Attempt == 1 {
+			m.ask()
+		}
 	case event.ModelReplied:
 		if body.Outcome != "ok" {
 			return nil
@@ -106,6 +111,14 @@ func (m *Memory) Turns() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.turns
+}
+
+// ask counts a request and returns its number, from 1.
+func (m *Memory) ask() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked++
+	return m.asked
 }
 
 // Move puts the ant into another worktree: it stands at its root and has read nothing there.

@@ -112,7 +112,7 @@ func withoutHead(data []byte) ([]byte, error) {
 
 // encodeBody is a body as a JSON object.
 func encodeBody(b Body) ([]byte, error) {
-	fields, err := encode(b)
+	fields, err := encode(filled(b))
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", b.Type(), err)
 	}

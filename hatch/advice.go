@@ -9,7 +9,6 @@ import (
 
 	"colony/ant"
 	"colony/cards"
-	"colony/tools"
 )
 
 // instructionFiles are the names by which repositories advise agents; of one directory the first is read.
@@ -78,14 +77,6 @@ func (c *Colony) redact(text string) string {
 		}
 	}
 	return text
-}
-
-// nobody answers questions of a run that has no screen, and counts the permissions that were asked for.
-func (l *life) nobody(_ context.Context, q tools.Question) (tools.Answer, error) {
-	if q.Kind == "permission" {
-		l.asks.Add(1)
-	}
-	return tools.Answer{Headless: true, Text: "nobody can answer: decide, and state the assumption in done"}, nil
 }
 
 // noDial is the dialler of tools in a run without network.

@@ -13,7 +13,6 @@ import (
 	"colony/cards"
 	"colony/event"
 	"colony/guard"
-	"colony/guard/sandbox"
 	"colony/ledger"
 	"colony/queen"
 	"colony/repo"
@@ -31,8 +30,10 @@ type life struct {
 	box     confined
 	env     *tools.Env
 	ant     *ant.Ant
-	work    repo.Commit  // what it changed so far; zero where nothing
-	asks    atomic.Int64 // permissions that nobody could give
+	work    repo.Commit            // what it changed so far; zero where nothing
+	asked   atomic.Int64           // questions
+	denied  atomic.Bool            // a permission was not given
+	warned  map[ledger.Little]bool // by scope and cap: what the ant was told of
 }
 
 var _ queen.Hatcher = (*Colony)(nil)
@@ -40,7 +41,7 @@ var _ queen.Hatcher = (*Colony)(nil)
 // Hatch carries one order out: a worktree, an ant until it is done, its commit, the gates in the worktree. The ant
 // gets the output of a red gate back a bounded number of times.
 func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error) {
-	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card]}
+	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], warned: map[ledger.Little]bool{}}
 	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
 	var err error
 	if l.tree, err = c.repo.Worktree(ctx, fmt.Sprintf("%s.%d", o.Ant, o.Attempt), o.Base); err != nil {
@@ -72,10 +73,7 @@ func (l *life) wake(ctx context.Context) error {
 	if err := l.furnish(); err != nil {
 		return err
 	}
-	policy, err := l.policy()
-	if err != nil {
-		return err
-	}
+	policy := l.policies[l.order.Card]
 	system := l.system(l.card)
 	l.ant, err = ant.New(ant.Parts{
 		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.card.Effort,
@@ -83,6 +81,7 @@ func (l *life) wake(ctx context.Context) error {
 		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: l.layers(policy), Foresee: policy.Foresee, Log: l.log,
 		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
 		Calls: func(n int) error { return l.book.Calls(l.account, n) },
+		Low:   l.low,
 	})
 	if err != nil {
 		return err
@@ -93,7 +92,7 @@ func (l *life) wake(ctx context.Context) error {
 	if memory.Turns() == 0 {
 		return l.ant.Tell(ctx, "task", l.task())
 	}
-	return l.ant.Tell(ctx, l.order.Kind, l.order.Told)
+	return l.ant.Tell(ctx, l.order.Kind, l.order.Told+l.redOutput())
 }
 
 // recall is the ant's memory from the log; that of a new ant is empty.
@@ -134,7 +133,7 @@ func (l *life) furnish() (err error) {
 	registry.Freeze()
 	l.env = &tools.Env{
 		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(l.box.exec),
-		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.nobody, Exec: l.box.exec, Dial: noDial, Now: l.parts.Now,
+		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: l.box.exec, Dial: noDial, Now: l.parts.Now,
 		Progress: func(string) {},
 	}
 	return nil
@@ -144,21 +143,21 @@ func (l *life) layers(policy *guard.Policy) []tools.Layer {
 	return []tools.Layer{tools.Catch(), tools.LoopGuard(), tools.Refused(), policy.Gate(), tools.Cap(l.settings.limits.ResultCap, l.redact), tools.Retry()}
 }
 
-// policy is what the ant may touch: its card's rules and the settings', united.
-func (l *life) policy() (*guard.Policy, error) {
-	rules, err := guard.ParseRules(
-		append(append([]string{}, l.settings.permissions.Allow...), l.card.Permissions.Allow...),
-		append(append([]string{}, l.settings.permissions.Ask...), l.card.Permissions.Ask...),
-		append(append([]string{}, l.settings.permissions.Deny...), l.card.Permissions.Deny...),
-		ToolNames(),
-	)
-	if err != nil {
-		return nil, err
+// low says once of each cap that under a fifth of it is left.
+func (l *life) low() (string, error) {
+	all, err := l.book.Low(l.account)
+	var words []string
+	for _, one := range all {
+		about := ledger.Little{Scope: one.Scope, Cap: one.Cap}
+		if !l.warned[about] {
+			l.warned[about] = true
+			words = append(words, fmt.Sprintf("%s are left of the %s's cap", one.Left, one.Scope))
+		}
 	}
-	return guard.New(guard.Parts{
-		Mode: guard.Mode(l.mode), Sandboxed: l.box.box.Level() != sandbox.Off, Rules: rules,
-		Protected: []string{l.parts.State, l.parts.Config}, Readable: []string{filepath.Join(l.parts.runDir(l.run), "blobs")},
-	})
+	if len(words) == 0 {
+		return "", err
+	}
+	return "Low: " + strings.Join(words, "; ") + ". Make it compile, leave notes of what is open, and call done.", err
 }
 
 func (l *life) hatched(system string) error {

@@ -15,6 +15,7 @@ import (
 	"colony/ant"
 	"colony/cards"
 	"colony/event"
+	"colony/guard"
 	"colony/guard/sandbox"
 	"colony/ledger"
 	"colony/model"
@@ -38,6 +39,7 @@ type Parts struct {
 	NoGate   bool // tasks that nothing verifies are allowed
 	AllowRed bool // a gate that is red on the base advises until it first passes
 	Headless bool // nobody can answer
+	Person   Person
 	Now      func() time.Time
 	// Diagnostics is for the operator; what a user must know is an event or a Problem.
 	Diagnostics hclog.Logger
@@ -59,6 +61,7 @@ type Colony struct {
 	base      string
 	box       *sandbox.Sandbox
 	mode      string
+	policies  map[string]*guard.Policy // by card
 	registry  *tools.Registry
 	store     *event.Store
 	log       *tally
@@ -189,7 +192,7 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 	if c.mode == "auto" && c.box.Level() == sandbox.Off {
 		c.mode = "ask"
 	}
-	return nil
+	return c.lay(c.mode)
 }
 
 // ownTools are the tools that come with colony.

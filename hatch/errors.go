@@ -2,35 +2,45 @@ package hatch
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"colony/guard/sandbox"
 	"colony/repo"
 )
 
-// repoProblem is what a person can do about a repository that colony refuses.
+// repoProblem is what a person can do about a repository that colony refuses. Its errors end with the next step, after a
+// colon.
 func repoProblem(err error) error {
 	var (
 		branch      *repo.BranchError
 		name        *repo.NameError
+		rev         *repo.RevError
 		unsupported *repo.UnsupportedError
 		exists      *repo.RunExistsError
 	)
-	problem := func(code, next string) error {
-		return &Problem{Exit: 2, Code: code, Message: err.Error(), Next: next}
+	problem := func(code string) error {
+		text := err.Error()
+		if i := strings.LastIndex(text, ": "); i > 0 {
+			return &Problem{Exit: 2, Code: code, Message: text[:i], Next: text[i+2:]}
+		}
+		return &Problem{Exit: 2, Code: code, Message: text}
 	}
 	switch {
 	case errors.Is(err, repo.ErrNoRepository):
-		return problem("no_repository", "git init, or colony -C DIR")
+		return problem("no_repository")
 	case errors.Is(err, repo.ErrEmpty):
-		return problem("empty_repository", "git commit once, then start again")
+		return problem("empty_repository")
 	case errors.As(err, &branch):
-		return problem("branch_taken", "git branch -m colony OTHER")
+		return problem("branch_taken")
 	case errors.As(err, &name):
-		return problem("bad_name", "give another name")
+		return problem("bad_name")
+	case errors.As(err, &rev):
+		return problem("no_commit")
 	case errors.As(err, &unsupported):
-		return problem("unsupported_repository", "see docs/repositories.md")
+		return problem("unsupported_repository")
 	case errors.As(err, &exists):
-		return problem("run_exists", "give another --run-id, or none")
+		return problem("run_exists")
 	}
 	return err
 }
@@ -39,7 +49,7 @@ func repoProblem(err error) error {
 func sandboxProblem(err error) error {
 	var refused *sandbox.RefusedError
 	if errors.As(err, &refused) {
-		return &Problem{Exit: 2, Code: "no_sandbox", Message: refused.Error(), Next: refused.Next}
+		return &Problem{Exit: 2, Code: "no_sandbox", Message: fmt.Sprintf("the sandbox level %q does not hold here: %s", refused.Level, refused.Why), Next: refused.Next}
 	}
 	return err
 }

@@ -43,7 +43,7 @@ func (c *Colony) choose(card cards.Card) (chosen, error) {
 	}
 	provider, name, ok := strings.Cut(name, "/")
 	if !ok || name == "" {
-		return chosen{}, &Problem{Exit: 2, Code: "no_model", Message: fmt.Sprintf("the model %q of card %s names no provider", provider, card.Name), Next: "write it as provider/model, for example openai/gpt-5"}
+		return chosen{}, &Problem{Exit: 2, Code: "no_model", Message: fmt.Sprintf("the model %q of card %s names no provider", provider, card.Name), Next: "write it as provider/model, for example openai/gpt-5-mini"}
 	}
 	return c.reach(provider, name)
 }
@@ -63,6 +63,9 @@ func (c *Colony) reach(provider, name string) (chosen, error) {
 	address, err := url.Parse(server.BaseURL)
 	if err != nil || address.Host == "" || (address.Scheme != "http" && address.Scheme != "https") {
 		return chosen{}, &Problem{Exit: 2, Code: "no_model", Message: fmt.Sprintf("provider %s has no address: %q", provider, server.BaseURL), Next: "set providers." + provider + ".base_url in your config.yaml"}
+	}
+	if server.Wire != "chat" {
+		return chosen{}, &Problem{Exit: 2, Code: "not_built", Message: fmt.Sprintf("providers.%s.wire %q: not built yet", provider, server.Wire), Next: "use a server that speaks Chat Completions, with wire: chat"}
 	}
 	found := chosen{provider: provider, name: name, server: server, rate: c.rateOf(provider, name, server)}
 	if server.KeyEnv != "" {

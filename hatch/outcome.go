@@ -25,7 +25,7 @@ func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
 			return l.stopped(ending), ending.Reason, nil
 		}
 		if err := l.commit(ctx, ending); err != nil {
-			return l.interrupted(ctx, err)
+			return l.unrecorded(ctx, ending, err)
 		}
 		if l.work.SHA == "" {
 			if unchanged {
@@ -52,6 +52,15 @@ func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
 }
 
 const unchangedText = "Nothing in the worktree has changed, so there is nothing to land. Do the task, or end with outcome no_change and the reason, or with blocked."
+
+// unrecorded is the outcome of work that could not be committed: files whose content colony does not store are refused.
+func (l *life) unrecorded(ctx context.Context, e ant.Ending, err error) (queen.Outcome, ant.Reason, error) {
+	var filter *repo.FilterError
+	if errors.As(err, &filter) {
+		return queen.Outcome{Reason: queen.Refused, Detail: filter.Error()}, e.Reason, nil
+	}
+	return l.interrupted(ctx, err)
+}
 
 // interrupted is the outcome of an ant that was stopped while colony worked for it; any other error is colony's own.
 func (l *life) interrupted(ctx context.Context, err error) (queen.Outcome, ant.Reason, error) {
@@ -139,12 +148,30 @@ func (l *life) verify(ctx context.Context) (queen.Outcome, string, error) {
 // returned is what an ant is told of a red gate.
 func (l *life) returned(o queen.Outcome, output string, n int) string {
 	g := o.Gates[len(o.Gates)-1]
+	return fmt.Sprintf("The gate `%s` returned %d (return %d of %d). Read all of its output, mend the cause, then call done again.\n\n%s",
+		g.Command, g.Exit, n, l.settings.limits.GateReturns, l.shown(output))
+}
+
+// redOutput is what the gates of a landing said that sent the ant back.
+func (l *life) redOutput() string {
+	var b strings.Builder
+	for _, g := range l.order.Red {
+		data, err := l.blobs.Get(g.Output)
+		if err != nil {
+			continue
+		}
+		fmt.Fprintf(&b, "\n\n`%s` said:\n%s", g.Command, l.shown(string(data)))
+	}
+	return b.String()
+}
+
+// shown is a gate's output as an ant reads it: redacted, and cut where it is long.
+func (l *life) shown(output string) string {
 	text, _, err := tools.CapText(strings.ToValidUTF8(l.redact(output), "\uFFFD"), l.settings.limits.ResultCap, l.blobs)
 	if err != nil || strings.TrimSpace(text) == "" {
-		text = "(no output)"
+		return "(no output)"
 	}
-	return fmt.Sprintf("The gate `%s` returned %d (return %d of %d). Read all of its output, mend the cause, then call done again.\n\n%s",
-		g.Command, g.Exit, n, l.settings.limits.GateReturns, text)
+	return text
 }
 
 // settle keeps work that will not land and lets the worktree go where nothing in it would be lost.
@@ -152,7 +179,7 @@ func (l *life) settle(ctx context.Context, out queen.Outcome) (queen.Outcome, er
 	if out.Reason == queen.Done {
 		return out, nil
 	}
-	out.Asked = l.asks.Load() > 0
+	out.Asked = l.denied.Load()
 	ctx = context.WithoutCancel(ctx)
 	kept, err := l.tree.Keep(ctx, l.repo.KeptRef(l.order.Task))
 	if err != nil {

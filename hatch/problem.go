@@ -1,7 +1,6 @@
 package hatch
 
 import (
-	"errors"
 	"fmt"
 
 	"colony/strict"
@@ -34,17 +33,4 @@ func FileProblem(faults strict.Faults) *Problem {
 		Next: fmt.Sprintf("mend %s and start again", first.File),
 		At:   &At{first.File, first.Line, first.Column},
 	}
-}
-
-// asProblem is err as the problem it already is, or false.
-func asProblem(err error) (*Problem, bool) {
-	var p *Problem
-	if errors.As(err, &p) {
-		return p, true
-	}
-	var faults strict.Faults
-	if errors.As(err, &faults) && len(faults) > 0 {
-		return FileProblem(faults), true
-	}
-	return nil, false
 }

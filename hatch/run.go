@@ -25,9 +25,10 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	}
 	finished, err := queen.Run(ctx, queen.Parts{
 		Run: c.run, Plan: c.parts.Plan, Branch: c.repo.Branch(), Base: c.base,
-		Log: c.log, Hatcher: c, Repo: c.repo, Gates: c.gates, NoGate: c.parts.NoGate, RedBase: c.parts.AllowRed,
+		Log: c.log, Hatcher: c, Repo: c.repo, Gates: c.gates, RedBase: c.allowRed(ctx),
 		Ants: c.width(), Returns: c.settings.limits.GateReturns, Now: c.parts.Now, Kept: c.repo.KeptRef,
 		Caps:  func(t plan.Task) ledger.Caps { return antCaps(c.cards[t.Card]) },
+		Most:  func(card string) int { return c.cards[card].Parallel },
 		Cards: func(card string) []plan.Gate { return plainGates(c.cards[card].Gates) },
 		Gate: func(ctx context.Context, dir string, g plan.Gate) (event.GateReceipt, error) {
 			receipt, _, err := c.gate(ctx, gates.in(dir, ""), dir, g)

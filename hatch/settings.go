@@ -39,7 +39,7 @@ type limitSettings struct {
 	Attempts     int             `yaml:"attempts"`
 	FirstByte    strict.Duration `yaml:"first_byte"`
 	Idle         strict.Duration `yaml:"idle"`
-	Stop         strict.Duration `yaml:"stop"`
+	Ask          strict.Duration `yaml:"ask"`
 	ResultCap    int             `yaml:"result_cap"`
 	Instructions int             `yaml:"instructions"`
 	Output       int             `yaml:"output"`

@@ -15,6 +15,7 @@ type Bill struct {
 	ants  map[owner]*antFact
 	tasks map[owner]string // final status
 	ended map[string]string
+	live  map[string]bool // runs whose owner is at work
 	cards map[[2]string]string // source of a card by name and hash
 }
 
@@ -135,10 +136,30 @@ func (b *Bill) Task(id string) (event.Usage, *event.PicoUSD, event.Price) {
 	return s.Usage, s.USD, s.Price
 }
 
+// Live says that the owner of a run is at work: a request without a reply is in flight there, not lost, and is not on
+// the bill yet.
+func (b *Bill) Live(run string) {
+	if b.live == nil {
+		b.live = map[string]bool{}
+	}
+	b.live[run] = true
+}
+
+// counted is the lines that are on the bill.
+func (b *Bill) counted() []*line {
+	var out []*line
+	for _, l := range b.lines {
+		if !l.lost || !b.live[l.run] {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 // sum adds the lines that are in.
 func (b *Bill) sum(in func(*line) bool) Sum {
 	var s adder
-	for _, l := range b.lines {
+	for _, l := range b.counted() {
 		if in(l) {
 			s.add(l)
 		}

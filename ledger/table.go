@@ -74,7 +74,7 @@ func checkKey(key string) error {
 // rows groups the lines.
 func (b *Bill) rows(keys []string) []Row {
 	groups, order := map[string][]*line{}, []string{}
-	for _, l := range b.lines {
+	for _, l := range b.counted() {
 		var parts []string
 		for _, k := range keys {
 			parts = append(parts, b.key(l, k))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"colony/event"
 	"colony/ledger"
@@ -60,7 +61,7 @@ func (c *tally) read(ctx context.Context, log event.Log) error {
 func (r *run) finish(ctx context.Context) (event.RunFinished, error) {
 	readErr := r.count.read(ctx, r.p.Log)
 	r.broken = r.broken || readErr != nil
-	f := event.RunFinished{Branch: r.p.Branch, Base: r.p.Base, Commit: r.head, WallMs: r.p.Now().Sub(r.start).Milliseconds(),
+	f := event.RunFinished{Branch: strings.TrimPrefix(r.p.Branch, "refs/heads/"), Base: r.p.Base, Commit: r.head, WallMs: r.p.Now().Sub(r.start).Milliseconds(),
 		Reason: r.why, Denied: r.count.denied, Labels: r.p.Labels}
 	if r.refused != "" {
 		f.Reason = r.refused
@@ -106,7 +107,7 @@ func (r *run) exit(ctx context.Context) int {
 		return exitDone
 	case ctx.Err() != nil:
 		return stopped(ctx)
-	case r.fatal:
+	case r.fatal, r.lostToModel():
 		return exitProvider
 	case r.capped:
 		return exitCapped
@@ -126,6 +127,11 @@ func stopped(ctx context.Context) int {
 		return coded.ExitCode()
 	}
 	return exitStopped
+}
+
+// lostToModel reports whether the provider cost a task.
+func (r *run) lostToModel() bool {
+	return slices.ContainsFunc(r.graph.order, func(t *task) bool { return t.state == failed && t.reason == string(Model) })
 }
 
 func (r *run) all() bool {

@@ -67,18 +67,6 @@ func (r *ratchet) binding(p Parts, t *task) []plan.Gate {
 	return out
 }
 
-// proved takes the receipts of gates that passed in a clean worktree.
-func (r *ratchet) proved(gates []plan.Gate, o Outcome) {
-	if !o.Clean || len(gates) != len(o.Gates) {
-		return
-	}
-	for i, receipt := range o.Gates {
-		if receipt.Exit == 0 && receipt.Tree == o.Tree && o.Tree != "" {
-			r.passed[onTree{keyOf(gates[i]), o.Tree}] = receipt
-		}
-	}
-}
-
 // bind lets the gates that passed on a tree of the branch hold from now on.
 func (r *ratchet) bind(gates []plan.Gate, receipts []event.GateReceipt) {
 	for i, receipt := range receipts {
@@ -159,7 +147,7 @@ func (r *run) baseGates(ctx context.Context) error {
 			continue
 		}
 		r.ratchet.advises[keyOf(gates[i])] = true
-		if !r.p.RedBase && r.refused == "" {
+		if r.refused == "" && !r.p.RedBase(gates[i].Title(), receipt.Exit) {
 			r.refused = fmt.Sprintf("red_base: the gate %q ends with %d on the base already: mend it first, or go on with --red-base allow", gates[i].Title(), receipt.Exit)
 		}
 	}

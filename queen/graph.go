@@ -101,10 +101,21 @@ func (g *graph) push(t *task) {
 	g.queue = slices.Insert(g.queue, at, t)
 }
 
-func (g *graph) pop() *task {
-	t := g.queue[0]
-	g.queue = g.queue[1:]
-	return t
+// pop takes the first ready task whose card has a place free; nil where none has.
+func (g *graph) pop(most func(card string) int) *task {
+	at := map[string]int{} // ants at work, by card
+	for _, t := range g.order {
+		if t.state == running {
+			at[t.Card]++
+		}
+	}
+	for i, t := range g.queue {
+		if m := most(t.Card); m == 0 || at[t.Card] < m {
+			g.queue = slices.Delete(g.queue, i, i+1)
+			return t
+		}
+	}
+	return nil
 }
 
 // freed are the dependents of a met task that now need nothing more.

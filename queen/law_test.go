@@ -47,7 +47,7 @@ func lawsHold(rt *rapid.T) {
 	w.onHatch = func(o queen.Order) { needsAreMet(rt, w, p, o) }
 
 	parts := w.parts(p, "lint", "test")
-	parts.Ants, parts.RedBase, parts.NoGate = ants, true, true
+	parts.Ants, parts.RedBase = ants, allowed
 	f, err := queen.Run(context.Background(), parts)
 	if err != nil {
 		rt.Fatal(err)

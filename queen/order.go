@@ -54,7 +54,6 @@ type Outcome struct {
 	Commit, Tree string // of Done: the work
 	Files        []string
 	Gates        []event.GateReceipt // one for each of the order's, in its order, as they ran on Tree
-	Clean        bool                // the worktree held Tree and nothing else when they ran, so they prove Tree
 	Scope        string              // of a cap: run, task or ant
 	Kept         string              // the ref that keeps work which will not land
 	Fatal        bool                // the provider refused: no later request of the run can work

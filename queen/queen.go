@@ -32,15 +32,15 @@ type Parts struct {
 	Hatcher Hatcher
 	Repo    Repo
 	Gate    Gate
-	Caps    func(plan.Task) ledger.Caps    // of an ant on the task
-	Cards   func(card string) []plan.Gate  // the card's own gates
-	Kept    func(task string) (ref string) // where work that does not land is kept
-	Gates   []plan.Gate                    // the repository's; may be empty
-	NoGate  bool                           // a task without any gate may run
-	RedBase bool                           // a gate that is red on the base advises until it first passes
-	Ants    int                            // at most this many at once
-	Returns int                            // how often a landing may send a task back
-	Labels  map[string]string              // may be empty
+	Caps    func(plan.Task) ledger.Caps      // of an ant on the task
+	Cards   func(card string) []plan.Gate    // the card's own gates
+	Kept    func(task string) (ref string)   // where work that does not land is kept
+	Gates   []plan.Gate                      // the repository's; may be empty
+	RedBase func(gate string, exit int) bool // may this gate, red on the base, advise until it first passes
+	Ants    int                              // at most this many at once
+	Most    func(card string) int            // at most this many of a card at once; 0 is no bound
+	Returns int                              // how often a landing may send a task back
+	Labels  map[string]string                // may be empty
 	Now     func() time.Time
 }
 
@@ -55,6 +55,8 @@ func (p Parts) check() error {
 	need(len(p.Plan.Tasks) > 0, "task")
 	need(p.Branch != "" && p.Base != "", "branch or base")
 	need(p.Log != nil && p.Hatcher != nil && p.Repo != nil && p.Gate != nil, "log, hatcher, repository or gate")
+	need(p.RedBase != nil, "word on a red base")
+	need(p.Most != nil, "bound of a card")
 	need(p.Caps != nil && p.Cards != nil && p.Kept != nil && p.Now != nil, "caps, cards, kept or clock")
 	need(p.Ants > 0, "place for an ant")
 	return errors.Join(missing...)
@@ -64,8 +66,8 @@ func (p Parts) check() error {
 // colony's own failure. When ctx is done no new ant starts, those at work are cancelled through it, and the
 // exit code is that of the context's cause if it has an ExitCode method.
 //
-// A red base (without RedBase) and a task without a gate (without NoGate) end the run with exit 2 before
-// anything is hatched; the reason then begins with red_base or no_gate and a colon.
+// A red base that RedBase does not allow ends the run with exit 2 before anything is hatched; the reason then begins
+// with red_base and a colon.
 func Run(ctx context.Context, p Parts) (event.RunFinished, error) {
 	if err := p.check(); err != nil {
 		return event.RunFinished{}, err
@@ -110,14 +112,6 @@ func (r *run) halted(ctx context.Context) bool {
 
 // open looks at the gates on the base, then records the plan. Nothing is spent before.
 func (r *run) open(ctx context.Context) error {
-	if !r.p.NoGate {
-		for _, t := range r.graph.order {
-			if len(t.gates) == 0 {
-				r.refused = fmt.Sprintf("no_gate: nothing would prove the task %s: name a gate in the plan, the settings or with --gate, or allow it with --no-gate", t.ID)
-				return nil
-			}
-		}
-	}
 	if err := r.baseGates(ctx); err != nil || r.refused != "" {
 		if err != nil && ctx.Err() != nil {
 			return nil

@@ -3,6 +3,7 @@ package queen_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -48,8 +49,23 @@ func TestAntsWorkSideBySideUpToTheLimit(t *testing.T) {
 		return w.work(o), nil
 	}
 	p := w.parts(tasks(task("a"), task("b"), task("c")))
-	p.NoGate, p.Ants = true, 3
+	p.Ants = 3
 	if f := run(t, t.Context(), p); f.Exit != 0 || w.most != 3 || f.Tasks[0].Verified {
+		t.Errorf("%d at once, %+v", w.most, f)
+	}
+}
+
+func TestACardBoundsItsAnts(t *testing.T) {
+	w := newWorld()
+	w.ant = func(_ context.Context, o queen.Order) (queen.Outcome, error) {
+		for range 100 {
+			runtime.Gosched()
+		}
+		return w.work(o), nil
+	}
+	p := w.parts(tasks(task("a"), task("b"), task("c"), task("d")))
+	p.Most = func(string) int { return 2 }
+	if f := run(t, t.Context(), p); f.Exit != 0 || w.most > 2 {
 		t.Errorf("%d at once, %+v", w.most, f)
 	}
 }
@@ -57,7 +73,7 @@ func TestAntsWorkSideBySideUpToTheLimit(t *testing.T) {
 func TestDepthFirst(t *testing.T) {
 	w := newWorld()
 	p := w.parts(tasks(task("a"), task("x"), task("b", "a"), task("c", "b")))
-	p.NoGate, p.Ants = true, 1
+	p.Ants = 1
 	run(t, t.Context(), p)
 	var got []string
 	for _, o := range w.orders {
@@ -81,15 +97,6 @@ func TestBaseGates(t *testing.T) {
 			t.Error(got)
 		}
 	})
-	t.Run("no gate is refused", func(t *testing.T) {
-		w := newWorld()
-		own := task("a")
-		own.Gates = []plan.Gate{{Run: "own"}}
-		f := run(t, t.Context(), w.parts(tasks(own, task("b"))))
-		if f.Exit != 2 || !strings.HasPrefix(f.Reason, "no_gate: ") || !strings.Contains(f.Reason, " b:") || len(w.orders) > 0 {
-			t.Errorf("%+v", f)
-		}
-	})
 	t.Run("a task's own gate or its card's will do, and stays off the base", func(t *testing.T) {
 		w := newWorld()
 		own := task("a")
@@ -105,7 +112,7 @@ func TestBaseGates(t *testing.T) {
 		w := newWorld()
 		w.green = func(_, tree string) bool { return strings.Contains(tree, "b.") && !strings.Contains(tree, "c.") }
 		p := w.parts(tasks(task("a"), task("b", "a"), task("c", "b")), "test")
-		p.RedBase, p.Returns = true, 0
+		p.RedBase, p.Returns = allowed, 0
 		f := run(t, t.Context(), p)
 		if statuses(f) != "a=landed b=landed c=failed:gate" || f.Exit != 3 || f.Status != "partial" {
 			t.Errorf("%s, %+v", statuses(f), f)
@@ -120,24 +127,6 @@ func TestBaseGates(t *testing.T) {
 			t.Errorf("the ants' gates: %v, %v", w.orders[0].Gates, w.orders[2].Gates)
 		}
 	})
-}
-
-// contract 75: a gate is not run again on a tree on which it passed, if that proves the tree.
-func TestGatesAreReused(t *testing.T) {
-	for _, clean := range []bool{true, false} {
-		w := newWorld()
-		w.ant = func(_ context.Context, o queen.Order) (queen.Outcome, error) {
-			out := w.work(o)
-			out.Clean = clean
-			out.Gates = []event.GateReceipt{{Command: "test", Tree: out.Tree, Ms: 7}}
-			return out, nil
-		}
-		f := run(t, t.Context(), w.parts(tasks(task("a")), "test"))
-		receipt := f.Tasks[0].Receipt.Gates[0]
-		if receipt.Reused != clean || len(w.ran) != map[bool]int{true: 1, false: 2}[clean] {
-			t.Errorf("clean %v: %+v, %v", clean, receipt, w.ran)
-		}
-	}
 }
 
 // contract 63: a conflict is told to the same ant, which lands after rework or ends with its work kept.

@@ -35,8 +35,11 @@ func (r *run) work(ctx context.Context) error {
 	ants, lands := 0, 0
 	err := r.ready(ctx, r.graph.roots())
 	for {
-		for err == nil && !r.halted(ctx) && ants < r.p.Ants && len(r.graph.queue) > 0 {
-			t := r.graph.pop()
+		for err == nil && !r.halted(ctx) && ants < r.p.Ants {
+			t := r.graph.pop(r.p.Most)
+			if t == nil {
+				break
+			}
 			if err = r.claim(ctx, t); err == nil {
 				ants++
 				order := t.order
@@ -142,7 +145,6 @@ func (r *run) came(ctx context.Context, t *task, o Outcome) error {
 	}
 	if o.Reason == Done && o.Commit != "" {
 		t.state = landing
-		r.ratchet.proved(t.order.Gates, o)
 		r.toLand = append(r.toLand, t)
 		return nil
 	}

@@ -138,10 +138,12 @@ func (w *world) parts(p plan.Plan, gates ...string) queen.Parts {
 		}
 	}
 	parts := queen.Parts{Run: "r1", Plan: p, Branch: "refs/heads/colony/r1", Base: base, Log: w.log, Hatcher: w, Repo: w, Gate: w.gate,
-		Caps:  func(plan.Task) ledger.Caps { return ledger.Caps{} },
-		Cards: func(string) []plan.Gate { return nil },
-		Kept:  func(task string) string { return "refs/colony/r1/kept/" + task },
-		Ants:  4, Returns: 2, Now: time.Now}
+		Caps:    func(plan.Task) ledger.Caps { return ledger.Caps{} },
+		Cards:   func(string) []plan.Gate { return nil },
+		Kept:    func(task string) string { return "refs/colony/r1/kept/" + task },
+		RedBase: func(string, int) bool { return false },
+		Most:    func(string) int { return 0 },
+		Ants:    4, Returns: 2, Now: time.Now}
 	for _, g := range gates {
 		parts.Gates = append(parts.Gates, plan.Gate{Run: g})
 	}
@@ -215,3 +217,5 @@ func (w *world) ended(t rapid.TB) map[string]string {
 	}
 	return maps.Clone(w.final)
 }
+
+func allowed(string, int) bool { return true }

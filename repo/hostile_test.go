@@ -2,7 +2,6 @@ package repo_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -251,6 +250,6 @@ func TestMessageIsOneBlockOfTrailersAtItsEnd(t *testing.T) {
 	}
 	land(t, r, base, made.SHA)
 	if got := git(t, dir, "log", "-1", "--format=%(trailers:key=Colony-Cost,valueonly,separator=%x2C)", r.Branch()); got != "1" {
-		t.Error(fmt.Sprintf("the cost reads %q", got))
+		t.Errorf("the cost reads %q", got)
 	}
 }

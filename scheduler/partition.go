@@ -36,7 +36,8 @@ func isSafe(p tools.Prepared) bool {
 	}
 	safe := false
 	crash := panics.Try(func() {
-		safe = p.Tool.IsConcurrencySafe(p.Call.Args) && p.Tool.IsConcurrencySafe(p.Call.Args)
+		first, again := p.Tool.IsConcurrencySafe(p.Call.Args), p.Tool.IsConcurrencySafe(p.Call.Args)
+		safe = first && again
 	})
 	return crash == nil && safe
 }

@@ -27,7 +27,8 @@ type target struct {
 	List    []string           `yaml:"list"`
 	Map     map[string]section `yaml:"map"`
 	Either  []either           `yaml:"either"`
-	hidden  string
+	//lint:ignore U1000 what is not exported is no key
+	hidden string
 }
 
 type needy struct {

@@ -28,23 +28,7 @@ func (a *app) costCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			bill, err := ledger.Fold(all(cmd.Context(), pasts))
-			if err != nil {
-				return err
-			}
-			table, err := bill.By(by...)
-			if err != nil {
-				return &hatch.Problem{Exit: 2, Code: "usage", Message: err.Error(), Next: "use --by " + strings.Join(ledger.Keys(), ", --by ")}
-			}
-			if a.json {
-				return printJSON(a.out, table)
-			}
-			columns := width(a.out)()
-			if columns == 0 {
-				columns = 120
-			}
-			_, err = fmt.Fprint(a.out, table.Text(columns, view.Line))
-			return err
+			return a.bill(cmd.Context(), pasts, by)
 		},
 	}
 	cmd.Flags().StringArrayVar(&by, "by", []string{"ant"}, "group by `KEY`: "+strings.Join(ledger.Keys(), ", ")+" (twice for pairs)")
@@ -52,6 +36,32 @@ func (a *app) costCmd() *cobra.Command {
 	a.jsonFlag(cmd)
 	laterFlags(cmd, "all", "since", "until", "month", "csv", "html", "chart", "compare", "merge-cards")
 	return cmd
+}
+
+// bill prints what runs have cost.
+func (a *app) bill(ctx context.Context, pasts []hatch.Past, by []string) error {
+	bill, err := ledger.Fold(all(ctx, pasts))
+	if err != nil {
+		return err
+	}
+	for _, p := range pasts {
+		if p.Owned() {
+			bill.Live(p.ID)
+		}
+	}
+	table, err := bill.By(by...)
+	if err != nil {
+		return &hatch.Problem{Exit: 2, Code: "usage", Message: err.Error(), Next: "use --by " + strings.Join(ledger.Keys(), ", --by ")}
+	}
+	if a.json {
+		return printJSON(a.out, table)
+	}
+	columns := width(a.out)()
+	if columns == 0 {
+		columns = 120
+	}
+	_, err = fmt.Fprint(a.out, table.Text(columns, view.Line))
+	return err
 }
 
 // billed is the run that was named, else all of this repository.

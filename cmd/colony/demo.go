@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"colony/event"
 	"colony/hatch"
 	"colony/model/scripted"
 	"colony/plan"
@@ -75,13 +76,30 @@ func (a *app) demo(ctx context.Context, fast, keep bool) (err error) {
 	if err != nil {
 		return err
 	}
-	err = a.carryOut(ctx, hatch.Parts{
+	if err := a.carryOut(ctx, hatch.Parts{
 		Version: version, House: house, Plan: p, Models: map[string]string{"": "scripted/demo"},
-		Getenv: a.getenv, Headless: true, Now: time.Now, Diagnostics: a.diagnostics(),
-	})
-	if keep && !a.json {
-		fmt.Fprintf(a.out, "kept: cd %s && colony --state-dir %s cost\n", checkout, places.State)
+		Getenv: a.getenv, Headless: true, Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
+	}, func(event.RunFinished) []string { return nil }); err != nil || a.json {
+		return err
 	}
+	return a.demoEnd(ctx, house, keep)
+}
+
+// demoEnd shows the bill and what to look at.
+func (a *app) demoEnd(ctx context.Context, house *hatch.House, keep bool) error {
+	runs, err := house.Runs()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	if err := a.bill(ctx, runs, []string{"ant"}); err != nil {
+		return err
+	}
+	if keep {
+		_, err = fmt.Fprintf(a.out, "kept: cd %s && git log colony/%s && colony log --state-dir %s\n", house.Root, runs[len(runs)-1].ID, house.State)
+		return err
+	}
+	_, err = fmt.Fprintln(a.out, "next: colony demo --keep leaves the repository to look at; colony init sets up your own")
 	return err
 }
 

@@ -89,6 +89,7 @@ type printer interface {
 type linePrinter struct {
 	w       io.Writer
 	verbose bool
+	palette palette
 }
 
 func (p linePrinter) show(e event.Event) error {
@@ -96,7 +97,7 @@ func (p linePrinter) show(e event.Event) error {
 	if text == "" {
 		return nil
 	}
-	_, err := fmt.Fprintln(p.w, text)
+	_, err := fmt.Fprintln(p.w, p.palette.paint(tone(e), text))
 	return err
 }
 

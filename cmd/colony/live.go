@@ -31,7 +31,7 @@ func (p *livePrinter) show(e event.Event) error {
 	}
 	p.erase()
 	if text != "" {
-		fmt.Fprintln(p.w, text)
+		fmt.Fprintln(p.w, p.lines.palette.paint(tone(e), text))
 	}
 	p.paint()
 	return nil

@@ -50,7 +50,7 @@ func (a *app) logPrinter() printer {
 	if a.json {
 		return jsonPrinter{a.out}
 	}
-	return linePrinter{a.out, true}
+	return linePrinter{a.out, true, a.palette(a.out)}
 }
 
 // word is the RUN that was typed; @ where none was.

@@ -40,7 +40,7 @@ func problemOf(ctx context.Context, err error) *hatch.Problem {
 	}
 	var sig *signalError
 	if errors.As(context.Cause(ctx), &sig) {
-		return &hatch.Problem{Exit: 128 + int(sig.number), Code: "signal", Message: "stopped by " + sig.Error()}
+		return &hatch.Problem{Exit: sig.ExitCode(), Code: "signal", Message: "stopped by " + sig.Error()}
 	}
 	var faults strict.Faults
 	if errors.As(err, &faults) {

@@ -116,6 +116,9 @@ type signalError struct{ number syscall.Signal }
 
 func (e *signalError) Error() string { return e.number.String() }
 
+// ExitCode is the code of a process that this signal ended, which run.finished has too.
+func (e *signalError) ExitCode() int { return 128 + int(e.number) }
+
 // terminal reports whether w is a terminal.
 func terminal(w any) bool {
 	f, ok := w.(*os.File)

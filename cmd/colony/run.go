@@ -25,7 +25,7 @@ type runOptions struct {
 }
 
 const runExample = `  colony run -f plan.yaml
-  colony run -f plan.yaml --model openai/gpt-5 --budget 2.50
+  colony run -f plan.yaml --model openai/gpt-5-mini --budget 2.50
   colony run -f plan.yaml --json --ants 4 --gate 'go test ./...'`
 
 func (a *app) runCmd() *cobra.Command {
@@ -76,7 +76,7 @@ func (a *app) runPlan(cmd *cobra.Command, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.carryOut(cmd.Context(), parts)
+	return a.carryOut(cmd.Context(), parts, nextSteps)
 }
 
 // partsOf reads all that the run is made of: the plan, the settings of every tier and the cards.
@@ -99,7 +99,7 @@ func (a *app) partsOf(cmd *cobra.Command, o *runOptions) (hatch.Parts, error) {
 	}
 	return hatch.Parts{
 		Version: version, House: house, Run: o.id, Plan: p, Models: models, Getenv: a.getenv,
-		NoGate: o.noGate, AllowRed: o.redBase == "allow", Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(),
+		NoGate: o.noGate, AllowRed: o.redBase == "allow", Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
 	}, redBase(cmd, o.redBase)
 }
 
@@ -148,7 +148,12 @@ func modelFlags(typed []string) (map[string]string, error) {
 func (a *app) headless() bool { return a.json || !terminal(a.in) }
 
 // carryOut opens the colony, says what is about to be spent, runs it and says what came of it.
-func (a *app) carryOut(ctx context.Context, parts hatch.Parts) error {
+func (a *app) carryOut(ctx context.Context, parts hatch.Parts, next func(event.RunFinished) []string) error {
+	show := a.printer()
+	if !parts.Headless {
+		s := newScreen(show, a.in, a.err)
+		show, parts.Person = s, s.ask
+	}
 	colony, err := hatch.Open(ctx, parts)
 	if err != nil {
 		return err
@@ -156,7 +161,7 @@ func (a *app) carryOut(ctx context.Context, parts hatch.Parts) error {
 	if !a.json && !a.quiet {
 		printBrief(a.err, colony.Brief())
 	}
-	finished, err := a.watched(ctx, colony)
+	finished, err := watched(ctx, colony, show)
 	if closed := colony.Close(); err == nil {
 		err = closed
 	}
@@ -164,7 +169,7 @@ func (a *app) carryOut(ctx context.Context, parts hatch.Parts) error {
 		return err
 	}
 	if !a.json {
-		printSummary(a.out, finished, colony.Brief())
+		printSummary(a.out, a.palette(a.out), finished, colony.Brief(), next(finished))
 	}
 	a.exit = exitOf(ctx, finished.Exit)
 	return nil
@@ -174,14 +179,13 @@ func (a *app) carryOut(ctx context.Context, parts hatch.Parts) error {
 func exitOf(ctx context.Context, code int) int {
 	var sig *signalError
 	if errors.As(context.Cause(ctx), &sig) && code != 1 {
-		return 128 + int(sig.number)
+		return sig.ExitCode()
 	}
 	return code
 }
 
 // watched runs the colony while its events are printed as they come.
-func (a *app) watched(ctx context.Context, colony *hatch.Colony) (event.RunFinished, error) {
-	show := a.printer()
+func watched(ctx context.Context, colony *hatch.Colony, show printer) (event.RunFinished, error) {
 	defer show.close()
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -213,7 +217,7 @@ func follow(ctx context.Context, colony *hatch.Colony, show printer) error {
 }
 
 func (a *app) printer() printer {
-	lines := linePrinter{a.err, a.verbose}
+	lines := linePrinter{a.err, a.verbose, a.palette(a.err)}
 	switch {
 	case a.json:
 		return jsonPrinter{a.out}

@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"colony/event"
@@ -164,33 +162,4 @@ func antsOverlap(ts *testscript.TestScript, neg bool, _ []string) {
 		}
 	}
 	ts.Fatalf("no two ants' calls overlap")
-}
-
-var heard atomic.Int64
-
-// listen: `listen` opens a port on loopback, sets $PORT and counts who connects.
-func listen(ts *testscript.TestScript, neg bool, _ []string) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	ts.Check(err)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			heard.Add(1)
-			conn.Close()
-		}
-	}()
-	ts.Defer(func() { listener.Close(); <-done })
-	ts.Setenv("PORT", fmt.Sprint(listener.Addr().(*net.TCPAddr).Port))
-}
-
-// unheard: `unheard` wants that nobody connected to the port.
-func unheard(ts *testscript.TestScript, neg bool, _ []string) {
-	if n := heard.Load(); n != 0 {
-		ts.Fatalf("%d connections reached the listener", n)
-	}
 }

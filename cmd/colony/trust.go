@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"strings"
 
 	"colony/hatch"
 	"colony/view"
@@ -62,16 +61,12 @@ func (a *app) trust(house *hatch.House, files []hatch.ProjectFile, print bool) e
 	return err
 }
 
-// agrees asks a person. Anything but y or yes is a no.
+// agrees asks a person.
 func (a *app) agrees(question string) bool {
 	fmt.Fprint(a.err, question)
 	text, err := bufio.NewReader(a.in).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return false
 	}
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "y", "yes":
-		return true
-	}
-	return false
+	return yes(text)
 }

@@ -102,8 +102,8 @@ func everyType(t *testing.T, log event.Log) {
 		add(t, log, e)
 	}
 	for i, e := range Events(t, log) {
-		want, _ := json.Marshal(bodies[i])
-		got, _ := json.Marshal(e.Body)
+		want, _ := json.Marshal(event.Event{Body: bodies[i]})
+		got, _ := json.Marshal(event.Event{Body: e.Body})
 		if string(got) != string(want) || e.Body.Type() != bodies[i].Type() {
 			t.Errorf("%s %s came back as %s %s", bodies[i].Type(), want, e.Body.Type(), got)
 		}

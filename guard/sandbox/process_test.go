@@ -227,7 +227,7 @@ func TestOutsideProcessesAreOutOfReach(t *testing.T) {
 	if err := syscall.Kill(pid, 0); err != nil {
 		t.Errorf("victim: %v", err)
 	}
-	if got := survivors(t, fmt.Sprint("sleep\x00")); len(got) == 0 {
+	if got := survivors(t, "sleep\x00"); len(got) == 0 {
 		t.Error("the victim is gone")
 	}
 	if err := errors.Join(victim.Process.Kill()); err != nil {

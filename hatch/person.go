@@ -1,0 +1,75 @@
+package hatch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"colony/event"
+	"colony/tools"
+)
+
+// Person answers questions, or says that nobody is there. It is called for one question at a time by each ant.
+type Person func(context.Context, tools.Question) (tools.Answer, error)
+
+// Nobody is the person of a run without a screen.
+func Nobody(context.Context, tools.Question) (tools.Answer, error) {
+	return tools.Answer{Headless: true, Text: "nobody can answer: decide, and state the assumption in done"}, nil
+}
+
+// ask puts an ant's question to the person and keeps both in the log. Without an answer in time the answer is no.
+func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) {
+	id := fmt.Sprintf("%s.%d", l.order.Ant, l.asked.Add(1))
+	limit := time.Duration(l.settings.limits.Ask)
+	opened := event.AskOpened{
+		Ask: id, Kind: q.Kind, Text: q.Text, Call: q.Call, Digest: q.Digest, Choices: q.Choices, Default: "deny",
+		Deadline: l.parts.Now().Add(limit),
+	}
+	if err := l.append(opened); err != nil {
+		return tools.Answer{}, err
+	}
+	timed, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	answer, err := l.parts.Person(timed, q)
+	if err != nil && ctx.Err() == nil && timed.Err() != nil {
+		answer, err = tools.Answer{Text: fmt.Sprintf("nobody answered within %s", limit)}, nil
+	}
+	if err != nil {
+		return tools.Answer{}, err
+	}
+	if q.Kind == "permission" && !answer.Allow {
+		l.denied.Store(true)
+	}
+	return answer, l.append(event.AskAnswered{Ask: id, Answer: answerWord(q, answer), By: l.by(answer)})
+}
+
+func answerWord(q tools.Question, a tools.Answer) string {
+	switch {
+	case q.Kind != "permission":
+		return a.Text
+	case a.Allow:
+		return "allow"
+	}
+	return "deny"
+}
+
+func (l *life) by(a tools.Answer) event.By {
+	if a.Headless {
+		return event.By{Via: "headless"}
+	}
+	return event.By{User: l.parts.Getenv("USER"), Via: "terminal"}
+}
+
+// allowRed asks whether a gate that is red on the base may advise until it first passes.
+func (c *Colony) allowRed(ctx context.Context) func(gate string, exit int) bool {
+	return func(gate string, exit int) bool {
+		if c.parts.AllowRed || c.parts.Headless {
+			return c.parts.AllowRed
+		}
+		answer, err := c.parts.Person(ctx, tools.Question{
+			Kind: "permission", Choices: []string{"allow", "deny"},
+			Text: fmt.Sprintf("The gate %q ends with %d on the base already. Go on, and let it bind from the first tree on which it passes?", gate, exit),
+		})
+		return err == nil && answer.Allow
+	}
+}
