@@ -1,19 +1,53 @@
 package tools
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 )
 
-// follow is the place a path whose directory is resolved stands for: itself, or where it points when it is a
-// dangling link.
-func follow(path string, links int) (string, error) {
-	target, err := os.Readlink(path)
-	if err != nil {
-		return path, nil // no link: nothing is there yet
+// maxLinks is how many links of one path are followed, as a kernel would.
+const maxLinks = 40
+
+// Resolve is where an absolute path leads as the kernel would follow it; what does not exist yet goes on by name, and a
+// link that leads nowhere is followed too. It reads links and nothing else.
+func Resolve(path string) (string, error) {
+	at, todo, links := "/", strings.Split(path, "/"), 0
+	for len(todo) > 0 {
+		name := todo[0]
+		todo = todo[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, name)
+		target, err := os.Readlink(next)
+		switch {
+		case err == nil:
+			if links++; links > maxLinks {
+				return "", fmt.Errorf("resolve %s: too many links", path)
+			}
+			if filepath.IsAbs(target) {
+				at = "/"
+			}
+			todo = append(strings.Split(target, "/"), todo...)
+		case notLink(err):
+			at = next
+		default:
+			return "", fmt.Errorf("resolve %s: %w", path, errors.Unwrap(err))
+		}
 	}
-	if !filepath.IsAbs(target) {
-		target = filepath.Join(filepath.Dir(path), target)
-	}
-	return resolve(target, links+1)
+	return at, nil
+}
+
+// notLink reports whether reading a link said that there is something else, nothing, or nothing that could be.
+func notLink(err error) bool {
+	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) ||
+		errors.Is(err, syscall.ENAMETOOLONG)
 }

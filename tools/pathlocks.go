@@ -2,9 +2,7 @@ package tools
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -85,31 +83,11 @@ func (l *PathLocks) drop(key string) {
 	}
 }
 
-// canonicalPath is the path made absolute and clean, with the symlinks of its nearest existing ancestor followed: the
-// file that a write through it would change. A dangling link is followed to where it points.
+// canonicalPath is the file that a write through the path would change.
 func canonicalPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}
-	return resolve(abs, 0)
-}
-
-// maxLinks is how many dangling links are followed, as a kernel would.
-const maxLinks = 40
-
-func resolve(abs string, links int) (string, error) {
-	real, err := filepath.EvalSymlinks(abs)
-	if err == nil {
-		return real, nil
-	}
-	parent, name := filepath.Dir(abs), filepath.Base(abs)
-	if !errors.Is(err, fs.ErrNotExist) || parent == abs || links > maxLinks {
-		return "", fmt.Errorf("resolve %s: %w", abs, err)
-	}
-	dir, err := resolve(parent, links+1)
-	if err != nil {
-		return "", err
-	}
-	return follow(filepath.Join(dir, name), links)
+	return Resolve(abs)
 }

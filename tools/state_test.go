@@ -161,7 +161,7 @@ func TestPathLocksFollowLinks(t *testing.T) {
 		}
 		unlock()
 	}
-	for _, path := range []string{"loop", "a/x", "file/x"} {
+	for _, path := range []string{"loop", "a/x"} {
 		if _, err := tools.NewPathLocks().Lock(t.Context(), dir+"/"+path); err == nil {
 			t.Errorf("%s: locked", path)
 		}

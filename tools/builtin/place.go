@@ -27,8 +27,6 @@ func (p place) subject() string {
 	return p.abs
 }
 
-const maxLinks = 40
-
 // locate resolves a path as the kernel would, from the ant's working directory, and goes on by name where
 // nothing exists yet, so a link that leads nowhere is followed too. It reads links and nothing else.
 func locate(env *tools.Env, path string) (place, error) {
@@ -41,13 +39,9 @@ func locate(env *tools.Env, path string) (place, error) {
 	if !filepath.IsAbs(path) {
 		path = env.Cwd() + "/" + path
 	}
-	at := "/"
-	if below(env.Root, path) {
-		at, path = env.Root, path[len(env.Root):]
-	}
-	abs, err := resolve(at, path)
+	abs, err := tools.Resolve(path)
 	if err != nil {
-		return place{}, err
+		return place{}, badArg("path", "cannot be followed: "+err.Error(), "")
 	}
 	if !below(env.Root, abs) {
 		return place{abs: abs}, nil
@@ -63,44 +57,6 @@ func locate(env *tools.Env, path string) (place, error) {
 func below(root, path string) bool {
 	rest, ok := strings.CutPrefix(path, root)
 	return ok && (rest == "" || rest[0] == '/' || root == "/")
-}
-
-func resolve(at, path string) (string, error) {
-	todo := strings.Split(path, "/")
-	links := 0
-	for len(todo) > 0 {
-		name := todo[0]
-		todo = todo[1:]
-		switch name {
-		case "", ".":
-			continue
-		case "..":
-			at = filepath.Dir(at)
-			continue
-		}
-		next := filepath.Join(at, name)
-		target, err := os.Readlink(next)
-		switch {
-		case err == nil:
-			if links++; links > maxLinks {
-				return "", badArg("path", "leads through too many links", "")
-			}
-			if filepath.IsAbs(target) {
-				at = "/"
-			}
-			todo = append(strings.Split(target, "/"), todo...)
-		case notLink(err):
-			at = next
-		default:
-			return "", badArg("path", "cannot be resolved: "+errors.Unwrap(err).Error(), "")
-		}
-	}
-	return at, nil
-}
-
-// notLink reports whether reading a link said that there is something else, or nothing yet.
-func notLink(err error) bool {
-	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR)
 }
 
 // outside is the result of a call whose path leaves the worktree.
