@@ -55,5 +55,6 @@ func serveModel(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	})
 	ts.Setenv("OPENAI_BASE_URL", server.URL)
+	ts.Setenv("MODEL", server.URL)
 	ts.Setenv("OPENAI_API_KEY", "test-key-0123456789")
 }
