@@ -35,6 +35,7 @@ type Parts struct {
 	Run      string // the run's id; empty: one is made
 	Plan     plan.Plan
 	Models   map[string]string // typed, by card; the empty name is for all
+	Labels   map[string]string
 	Getenv   func(string) string
 	NoGate   bool // tasks that nothing verifies are allowed
 	AllowRed bool // a gate that is red on the base advises until it first passes

@@ -53,6 +53,8 @@ var flagsShown = map[string]string{
 	"run --gate":           "gates.txtar",
 	"run --json":           "run.txtar",
 	"run --max-tokens":     "caps.txtar",
+	"run --label":          "report.txtar",
+	"run --report":         "report.txtar",
 	"run --mode":           "permissions.txtar",
 	"run --model":          "cards.txtar",
 	"run --no-gate":        "gates.txtar",
