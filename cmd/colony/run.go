@@ -23,7 +23,7 @@ type runOptions struct {
 	file, card, budget, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
 	models, gates, labels                                                              []string
 	report                                                                             string
-	noGate, yes                                                                        bool
+	noGate, yes, detach                                                                bool
 }
 
 const runExample = `  colony run -f plan.yaml
@@ -64,10 +64,10 @@ func (a *app) runCmd() *cobra.Command {
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the plan starts")
 	f.StringArrayVar(&o.labels, "label", nil, "`K=V` kept with the run (repeatable)")
 	f.StringVar(&o.report, "report", "", "write what came of it to `FILE`, .md or .html")
+	f.BoolVarP(&o.detach, "detach", "d", false, "go on by itself, without this terminal")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "one", "review", "from", "include-dirty", "land", "approve-over", "on-ask", "detach/d",
-		"watch", "web", "trust", "issue", "cluster")
+	laterFlags(cmd, "one", "review", "from", "include-dirty", "land", "approve-over", "on-ask", "watch", "web", "trust", "issue", "cluster")
 	return cmd
 }
 
@@ -79,6 +79,12 @@ func (a *app) runPlan(cmd *cobra.Command, o *runOptions) error {
 	parts, err := a.partsOf(cmd, o)
 	if err != nil {
 		return err
+	}
+	if o.detach && a.getenv(detachedVar) == "" {
+		if parts.Run == "" {
+			parts.Run = hatch.NewRunID(time.Now())
+		}
+		return a.detach(cmd.Context(), parts.House, parts.Run)
 	}
 	after := func(f event.RunFinished, b hatch.Brief) error { return nil }
 	if o.report != "" {

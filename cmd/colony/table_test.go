@@ -53,6 +53,7 @@ var flagsShown = map[string]string{
 	"run --gate":           "gates.txtar",
 	"run --json":           "run.txtar",
 	"run --max-tokens":     "caps.txtar",
+	"run --detach":         "detach.txtar",
 	"run --label":          "report.txtar",
 	"run --report":         "report.txtar",
 	"run --mode":           "permissions.txtar",
