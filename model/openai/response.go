@@ -43,8 +43,12 @@ type output struct {
 	} `json:"content"`
 }
 
-// add takes an event. The reply begins with its first item: what fails before is a refusal, though a stream began.
+// add takes an event. The reply begins with its first item: what fails before is a refusal, though a stream began. What
+// follows the last event does not matter.
 func (r *response) add(e responses.ResponseStreamEventUnion) {
+	if r.reason != "" {
+		return
+	}
 	switch e.Type {
 	case "response.created", "response.in_progress", "response.queued":
 		r.pace(true)

@@ -65,6 +65,7 @@ func TestItemsAreGathered(t *testing.T) {
 		{"out of order", []string{itemDone(2, functionCall("b", "find", `{}`)), itemDone(1, functionCall("a", "read", `{}`)), end}, "", `a read {}, b find {}`, model.FinishCalls},
 		{"all numbered 0", []string{itemDone(0, functionCall("a", "read", `{}`)), itemDone(0, functionCall("b", "find", `{}`)), end}, "", `a read {}, b find {}`, model.FinishCalls},
 		{"in the last event only", []string{begun, last(plainAnswer + "," + functionCall("a", "read", `{}`))}, "Fine.", `a read {}`, model.FinishCalls},
+		{"more after the last event", []string{itemDone(0, plainAnswer), end, itemDone(1, functionCall("a", "read", `{}`)), `{"type":"error","message":"x"}`}, "Fine.", "", model.FinishStop},
 		{"no pieces", []string{itemDone(0, plainAnswer), end}, "Fine.", "", model.FinishStop},
 		{"two texts", []string{textDelta(0, "I look."), itemDone(0, commentary), textDelta(1, "Fine."), itemDone(1, plainAnswer), end}, "I look.\n\nFine.", "", model.FinishStop},
 		{"no ids", []string{itemDone(0, `{"type":"function_call","name":"read","arguments":"{}"}`), itemDone(1, `{"type":"function_call","name":"read"}`), end}, "", `call_0 read {}, call_1 read {}`, model.FinishCalls},
