@@ -119,15 +119,21 @@ func nobodyLeft(ts *testscript.TestScript, neg bool, _ []string) {
 	}
 }
 
-// working are the processes whose directory or command line lies under root.
+// working are the other processes that have their directory, a word of their command line or an open file under root.
 func working(root string) []string {
 	var found []string
 	processes, _ := filepath.Glob("/proc/[0-9]*")
 	for _, p := range processes {
-		cwd, _ := os.Readlink(filepath.Join(p, "cwd"))
+		if p == fmt.Sprintf("/proc/%d", os.Getpid()) {
+			continue
+		}
 		line, _ := os.ReadFile(filepath.Join(p, "cmdline"))
-		if strings.HasPrefix(cwd, root) || bytes.Contains(line, []byte(root)) {
-			found = append(found, fmt.Sprintf("%s %q in %s", p, line, cwd))
+		places, _ := filepath.Glob(filepath.Join(p, "fd", "*"))
+		for _, link := range append(places, filepath.Join(p, "cwd")) {
+			if place, _ := os.Readlink(link); strings.HasPrefix(place, root) || bytes.Contains(line, []byte(root)) {
+				found = append(found, fmt.Sprintf("%s %q at %s", p, line, place))
+				break
+			}
 		}
 	}
 	return found
