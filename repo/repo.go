@@ -31,6 +31,8 @@ type Repo struct {
 	mu    sync.Mutex
 	base  string           // where the run began; set by Start
 	trees map[string]*Tree // those that stand, by name
+
+	baseTree string // of base
 }
 
 // Identity is who authors commits.
@@ -84,6 +86,12 @@ func (r *Repo) Dirty(ctx context.Context) ([]string, error) {
 func (r *Repo) Tree(ctx context.Context, commit string) (string, error) {
 	if err := checkID(commit); err != nil {
 		return "", err
+	}
+	r.mu.Lock()
+	base, tree := r.base, r.baseTree
+	r.mu.Unlock()
+	if commit == base && tree != "" {
+		return tree, nil
 	}
 	out, err := r.own.run(ctx, nil, "rev-parse", "--verify", commit+"^{tree}")
 	if err != nil {
