@@ -1,6 +1,7 @@
 package hatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"colony/ledger"
 	"colony/plan"
 	"colony/queen"
+
+	"github.com/sourcegraph/conc"
 )
 
 // Run carries the plan out. The last event is run.finished, which is returned.
@@ -17,7 +20,12 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	if err := c.repo.Start(ctx, c.base); err != nil {
 		return event.RunFinished{}, repoProblem(err)
 	}
-	if err := c.begin(ctx); err != nil {
+	var unread, unbegun error
+	var both conc.WaitGroup
+	both.Go(func() { unread = c.readAdvice(ctx) })
+	both.Go(func() { unbegun = c.begin(ctx) })
+	both.Wait()
+	if err := cmp.Or(unbegun, unread); err != nil {
 		return event.RunFinished{}, err
 	}
 	gates, err := c.confine("gates")
@@ -47,11 +55,8 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	return finished, nil
 }
 
-// begin reads what ants are told of the repository and appends run.started.
+// begin opens the tasks' accounts and appends run.started.
 func (c *Colony) begin(ctx context.Context) error {
-	if err := c.readAdvice(ctx); err != nil {
-		return err
-	}
 	for _, t := range c.parts.Plan.Tasks {
 		c.book.OpenTask(t.ID, taskCaps(t))
 	}
