@@ -33,6 +33,7 @@ type Repo struct {
 	trees map[string]*Tree // those that stand, by name
 
 	baseTree string // of base
+	ahead    *ahead // nil: none
 }
 
 // Identity is who authors commits.
@@ -141,6 +142,9 @@ func (r *Repo) File(ctx context.Context, commit, path string) ([]byte, bool, err
 
 // Close removes the worktrees of the run that hold nothing of their own and returns those it left.
 func (r *Repo) Close(ctx context.Context) (held []string, err error) {
+	if err := r.dropAhead(); err != nil {
+		return nil, err
+	}
 	for _, t := range r.standing() {
 		var h *HeldError
 		switch err := t.Remove(ctx); {
