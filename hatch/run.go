@@ -21,7 +21,9 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 		return event.RunFinished{}, repoProblem(err)
 	}
 	var unread, unbegun error
-	var both conc.WaitGroup
+	var both, beside conc.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() { c.repo.Ahead(ctx, c.base) })
 	both.Go(func() { unread = c.readAdvice(ctx) })
 	both.Go(func() { unbegun = c.begin(ctx) })
 	both.Wait()
