@@ -25,6 +25,8 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	var unread, unbegun error
 	var both, beside conc.WaitGroup
 	defer beside.Wait()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	beside.Go(func() { c.repo.Ahead(ctx, c.base) })
 	both.Go(func() { unread = c.readAdvice(ctx) })
 	both.Go(func() { unbegun = c.begin(ctx) })
@@ -36,8 +38,6 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	if err != nil {
 		return event.RunFinished{}, err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	tending := pool.New().WithErrors().WithContext(ctx)
 	tending.Go(func(ctx context.Context) error { return c.tend(ctx, stop) })
 	finished, err := queen.Run(ctx, queen.Parts{
