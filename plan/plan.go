@@ -12,6 +12,9 @@ type Plan struct {
 	Goal  string
 	Why   string
 	Tasks []Task
+
+	Edited bool // a person changed it after the queen made it
+
 	doc   *strict.Doc // where it was read from; nil for a plan made in code
 }
 
