@@ -15,7 +15,7 @@ type Plan struct {
 
 	Edited bool // a person changed it after the queen made it
 
-	doc   *strict.Doc // where it was read from; nil for a plan made in code
+	doc *strict.Doc // where it was read from; nil for a plan made in code
 }
 
 // Task is one unit of work. ID becomes part of the names of refs and paths. An empty Card is the run's default card.
