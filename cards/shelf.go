@@ -39,22 +39,34 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown card %q: there are %s", e.Name, strings.Join(e.Names, ", "))
 }
 
-// Load reads all cards. A name that a stronger source gives again replaces the weaker card; twice in one
-// source is a fault.
+// Load reads all cards and gives each what it extends. A name that a stronger source gives again replaces the weaker
+// card; twice in one source is a fault.
 func Load(parts Parts) (*Shelf, strict.Faults) {
 	user, faults := readDir(parts.UserDir)
-	s := &Shelf{cards: map[string]Card{}}
+	all := layers{{}}
 	for _, c := range parts.Builtin {
-		s.cards[c.Name] = c
+		all[0][c.Name] = c
 	}
 	for _, files := range []map[string][]byte{user, parts.Project} {
-		faults = append(faults, s.add(files)...)
+		layer, wrong := readAll(files)
+		all, faults = append(all, layer), append(faults, wrong...)
 	}
-	return s, faults
+	s := &Shelf{cards: map[string]Card{}}
+	if len(faults) > 0 {
+		return s, faults
+	}
+	for i, layer := range all {
+		for _, name := range slices.Sorted(maps.Keys(layer)) {
+			c, wrong := all.resolve(layer[name], i, nil)
+			faults = append(faults, wrong...)
+			s.cards[name] = c
+		}
+	}
+	return s, faults.Sorted()
 }
 
-// add reads the files of one source in the order of their names.
-func (s *Shelf) add(files map[string][]byte) strict.Faults {
+// readAll reads the files of one source in the order of their names.
+func readAll(files map[string][]byte) (map[string]Card, strict.Faults) {
 	var faults strict.Faults
 	here := map[string]Card{}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
@@ -67,8 +79,7 @@ func (s *Shelf) add(files map[string][]byte) strict.Faults {
 			here[c.Name] = c
 		}
 	}
-	maps.Copy(s.cards, here)
-	return faults
+	return here, faults
 }
 
 // readDir is the card files of a directory. Only regular files are read, and no further than strict would.
