@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -80,8 +81,22 @@ func (l layers) find(name string, below int) (Card, int, bool) {
 	return Card{}, 0, false
 }
 
+// whole are the cards of a layer with all they extend, but for those that are wrong.
+func (l layers) whole(at int) (map[string]Card, strict.Faults) {
+	var faults strict.Faults
+	cards := map[string]Card{}
+	for _, name := range slices.Sorted(maps.Keys(l[at])) {
+		c, wrong := l.resolve(l[at][name], at, nil)
+		faults = append(faults, wrong...)
+		if len(wrong) == 0 {
+			cards[name] = c
+		}
+	}
+	return cards, faults
+}
+
 // resolve is the card of a layer with all it extends. A card that extends its own name extends the weaker card of that
-// name. A card extended by nobody's name, and a circle, are faults of the card that says so.
+// name. A name that no card has, and a circle, are faults of the card that says so.
 func (l layers) resolve(c Card, at int, seen []string) (Card, strict.Faults) {
 	if c.Extends == "" {
 		return c, nil

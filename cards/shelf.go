@@ -23,7 +23,10 @@ type Parts struct {
 }
 
 // Shelf finds cards by name. It is immutable.
-type Shelf struct{ cards map[string]Card }
+type Shelf struct {
+	cards  map[string]Card // with what they extend
+	layers layers          // as they were read
+}
 
 // UnknownError is a name that no card has.
 type UnknownError struct {
@@ -51,18 +54,35 @@ func Load(parts Parts) (*Shelf, strict.Faults) {
 		layer, wrong := readAll(files)
 		all, faults = append(all, layer), append(faults, wrong...)
 	}
-	s := &Shelf{cards: map[string]Card{}}
+	s := &Shelf{cards: map[string]Card{}, layers: all}
 	if len(faults) > 0 {
 		return s, faults
 	}
-	for i, layer := range all {
-		for _, name := range slices.Sorted(maps.Keys(layer)) {
-			c, wrong := all.resolve(layer[name], i, nil)
-			faults = append(faults, wrong...)
-			s.cards[name] = c
-		}
+	for i := range all {
+		whole, wrong := all.whole(i)
+		faults = append(faults, wrong...)
+		maps.Copy(s.cards, whole)
 	}
 	return s, faults.Sorted()
+}
+
+// Lint reads and checks card files as if they lay above all of the shelf's cards, which they may extend. Those that the
+// shelf has from the same files are left aside.
+func (s *Shelf) Lint(files map[string][]byte, tools []string) strict.Faults {
+	top, faults := readAll(files)
+	var all layers
+	for _, layer := range s.layers {
+		below := maps.Clone(layer)
+		maps.DeleteFunc(below, func(_ string, c Card) bool { _, again := files[c.Source]; return again })
+		all = append(all, below)
+	}
+	all = append(all, top)
+	whole, wrong := all.whole(len(all) - 1)
+	faults = append(faults, wrong...)
+	for _, c := range whole {
+		faults = append(faults, Lint(c, tools)...)
+	}
+	return faults.Sorted()
 }
 
 // readAll reads the files of one source in the order of their names.
