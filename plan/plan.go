@@ -12,7 +12,10 @@ type Plan struct {
 	Goal  string
 	Why   string
 	Tasks []Task
-	doc   *strict.Doc // where it was read from; nil for a plan made in code
+
+	Edited bool // a person changed it after the queen made it
+
+	doc *strict.Doc // where it was read from; nil for a plan made in code
 }
 
 // Task is one unit of work. ID becomes part of the names of refs and paths. An empty Card is the run's default card.

@@ -147,8 +147,8 @@ func (r *run) baseGates(ctx context.Context) error {
 			continue
 		}
 		r.ratchet.advises[keyOf(gates[i])] = true
-		if r.refused == "" && !r.p.RedBase(gates[i].Title(), receipt.Exit) {
-			r.refused = fmt.Sprintf("red_base: the gate %q ends with %d on the base already: mend it first, or go on with --red-base allow", gates[i].Title(), receipt.Exit)
+		if r.refused == nil && !r.p.RedBase(gates[i].Title(), receipt.Exit) {
+			r.refused = &Unplanned{Exit: exitRefused, Reason: fmt.Sprintf("red_base: the gate %q ends with %d on the base already: mend it first, or go on with --red-base allow", gates[i].Title(), receipt.Exit)}
 		}
 	}
 	return nil

@@ -53,13 +53,13 @@ type graph struct {
 	queue []*task // ready: those that come back first, else in depth-first order
 }
 
-func newGraph(p Parts) *graph {
-	g := &graph{plan: p.Plan}
+func newGraph(p Parts, of plan.Plan) *graph {
+	g := &graph{plan: of}
 	byID := map[string]*task{}
-	for _, t := range p.Plan.Tasks {
+	for _, t := range of.Tasks {
 		byID[t.ID] = &task{Task: t, state: pending, gates: union(p.Gates, p.Cards(t.Card), t.Gates)}
 	}
-	for i, id := range p.Plan.Order() {
+	for i, id := range of.Order() {
 		t := byID[id]
 		t.place = i
 		g.order = append(g.order, t)
@@ -151,8 +151,8 @@ func (t *task) downstream() []*task {
 }
 
 // planMade is the graph as the log keeps it, in the order of the file.
-func (g *graph) planMade() event.PlanMade {
-	made := event.PlanMade{}
+func (g *graph) planMade(estimate *event.Estimate) event.PlanMade {
+	made := event.PlanMade{Estimate: estimate, Edited: g.plan.Edited}
 	for _, t := range g.plan.Tasks {
 		made.Tasks = append(made.Tasks, event.PlanTask{ID: t.ID, Title: t.Title, Prompt: t.Prompt, Card: t.Card, Needs: t.Needs,
 			Files: t.Files, Locks: t.Locks, Gates: commands(t.Gates), Caps: logCaps(t.Caps), Review: t.Review})

@@ -137,7 +137,7 @@ func (w *world) parts(p plan.Plan, gates ...string) queen.Parts {
 			p.Tasks[i].Card = "worker"
 		}
 	}
-	parts := queen.Parts{Run: "r1", Plan: p, Branch: "refs/heads/colony/r1", Base: base, Log: w.log, Hatcher: w, Repo: w, Gate: w.gate,
+	parts := queen.Parts{Run: "r1", Planner: queen.Planned(p, nil), Branch: "refs/heads/colony/r1", Base: base, Log: w.log, Hatcher: w, Repo: w, Gate: w.gate,
 		Caps:    func(plan.Task) ledger.Caps { return ledger.Caps{} },
 		Cards:   func(string) []plan.Gate { return nil },
 		Kept:    func(task string) string { return "refs/colony/r1/kept/" + task },
