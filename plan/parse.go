@@ -11,7 +11,7 @@ import (
 
 type rawPlan struct {
 	Goal  string    `yaml:"goal"`
-	Why   string    `yaml:"why" strict:"later"`
+	Why   string    `yaml:"why"`
 	Tasks []rawTask `yaml:"tasks" strict:"required"`
 }
 
@@ -45,7 +45,7 @@ func Parse(file string, data []byte) (Plan, strict.Faults) {
 	}
 	var raw rawPlan
 	faults = append(faults, doc.Decode(&raw)...)
-	p := Plan{Goal: raw.Goal, Tasks: make([]Task, len(raw.Tasks)), doc: doc}
+	p := Plan{Goal: raw.Goal, Why: raw.Why, Tasks: make([]Task, len(raw.Tasks)), doc: doc}
 	for i, t := range raw.Tasks {
 		p.Tasks[i] = t.task()
 	}

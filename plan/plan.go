@@ -2,6 +2,7 @@
 package plan
 
 import (
+	"strings"
 	"time"
 
 	"colony/strict"
@@ -25,6 +26,18 @@ type Task struct {
 	Gates                   []Gate
 	Caps                    Caps
 	Review                  bool
+}
+
+// titleLimit is how many characters of a goal make a title.
+const titleLimit = 72
+
+// One is the plan in which the goal is the only task.
+func One(goal string) Plan {
+	title, _, _ := strings.Cut(strings.TrimSpace(goal), "\n")
+	if runes := []rune(strings.TrimSpace(title)); len(runes) > titleLimit {
+		title = strings.TrimSpace(string(runes[:titleLimit-1])) + "…"
+	}
+	return Plan{Goal: goal, Tasks: []Task{{ID: "t1", Title: strings.TrimSpace(title), Prompt: goal}}}
 }
 
 // Caps bound a task; a nil field does not.

@@ -71,7 +71,6 @@ tasks:
 `))
 	want := []string{
 		`1:1 unknown key "gaol": did you mean goal?`,
-		`2:1 why is not built yet: delete this key`,
 		`4:9 an id is`,
 		`8:13 prompt is empty`,
 		`9:16 unknown task "d": there are A, b, c`,
