@@ -60,7 +60,7 @@ func (a *app) demo(ctx context.Context, fast, keep bool) (err error) {
 	if err := makeDemoRepository(ctx, checkout); err != nil {
 		return err
 	}
-	if !a.json {
+	if !a.json && !a.quiet {
 		fmt.Fprintf(a.err, "a throw-away repository in %s, a scripted model on %s: nothing leaves this machine\n", checkout, server.URL)
 	}
 	a.dir = checkout
@@ -79,7 +79,7 @@ func (a *app) demo(ctx context.Context, fast, keep bool) (err error) {
 	if err := a.carryOut(ctx, hatch.Parts{
 		Version: version, House: house, Plan: p, Models: map[string]string{"": "scripted/demo"},
 		Getenv: a.getenv, Headless: true, Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
-	}, func(event.RunFinished) []string { return nil }); err != nil || a.json {
+	}, func(event.RunFinished) []string { return nil }, func(event.RunFinished, hatch.Brief) error { return nil }); err != nil || a.json {
 		return err
 	}
 	return a.demoEnd(ctx, house, keep)
