@@ -47,7 +47,10 @@ func EndingOf(ctx context.Context, err error) Ending {
 		return Ending{Reason: Cancelled, Detail: context.Cause(ctx).Error()}
 	}
 	var failed *model.Error
-	if errors.As(err, &failed) {
+	if errors.As(err, &failed) && failed.Kind == model.Aborted {
+		return Ending{Reason: Cancelled, Detail: failed.Text}
+	}
+	if failed != nil {
 		return Ending{Reason: Model, Detail: failed.Error(), Cause: failed}
 	}
 	return Ending{Reason: Internal, Detail: err.Error()}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -33,8 +34,9 @@ type Store struct {
 	done  chan struct{} // closed when the writer has ended
 	close sync.Once
 
-	mu    sync.Mutex    // guards grown
+	mu    sync.Mutex    // guards what follows
 	grown chan struct{} // closed and replaced by each group
+	tail  []record      // the last records, as they were flushed
 }
 
 type appending struct {
@@ -115,15 +117,20 @@ func (s *Store) writer(ctx context.Context, c *chain) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	insert, err := conn.PrepareContext(ctx, "INSERT INTO events (seq, head, fields, sum) VALUES (?, ?, ?, ?)")
-	if err != nil {
-		return nil, damage(s.file.dir, err)
+	w := &writer{conn: conn, chain: c, grew: s.grew}
+	for _, p := range []struct {
+		into *(*sql.Stmt)
+		text string
+	}{
+		{&w.insert, "INSERT INTO events (seq, head, fields, sum) VALUES (?, ?, ?, ?)"},
+		{&w.begin, "BEGIN IMMEDIATE"}, {&w.commit, "COMMIT"},
+	} {
+		if *p.into, err = conn.PrepareContext(ctx, p.text); err != nil {
+			return nil, damage(s.file.dir, err)
+		}
 	}
-	mark, err := os.OpenFile(markPath(s.file.dir), os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return &writer{conn: conn, insert: insert, mark: mark, chain: c, grew: s.grew}, nil
+	w.mark, err = os.OpenFile(markPath(s.file.dir), os.O_WRONLY|os.O_CREATE, 0o600)
+	return w, err
 }
 
 // Append adds the events together, all or none, and returns the last one's place after they are durable.
@@ -156,7 +163,7 @@ func (s *Store) Read(ctx context.Context, after Seq) iter.Seq2[Event, error] {
 
 // Follow goes on with what is appended later, until ctx is done.
 func (s *Store) Follow(ctx context.Context, after Seq) iter.Seq2[Event, error] {
-	return follow(ctx, owned{s.file, s}, after)
+	return follow(ctx, live{owned{s.file, s}}, after)
 }
 
 // Close ends the writer after what it has taken, and gives the log up. It may be called more than once.
@@ -170,9 +177,15 @@ func (s *Store) Close() error {
 	return err
 }
 
-func (s *Store) grew() {
+// tailSize is how many records a follower may be behind without reading the file.
+const tailSize = 64
+
+// grew takes what was flushed. A reader may hold a part of the old tail, so that is not written to.
+func (s *Store) grew(records []record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.tail = slices.Concat(s.tail, records)
+	s.tail = s.tail[max(0, len(s.tail)-tailSize):]
 	close(s.grown)
 	s.grown = make(chan struct{})
 }
@@ -203,6 +216,19 @@ func (o owned) watch(context.Context) (func(context.Context) error, func(), erro
 		}
 	}
 	return wait, func() {}, nil
+}
+
+// live is an owned file whose last records need not be read again.
+type live struct{ owned }
+
+func (l live) fetch(ctx context.Context, from Seq) ([]record, error) {
+	l.store.mu.Lock()
+	tail := l.store.tail
+	l.store.mu.Unlock()
+	if len(tail) == 0 || from < tail[0].seq {
+		return l.file.fetch(ctx, from)
+	}
+	return tail[min(int(from-tail[0].seq), len(tail)):], nil
 }
 
 var (

@@ -11,15 +11,19 @@ import (
 // transaction and its flush.
 type writer struct {
 	conn   *sql.Conn
-	insert *sql.Stmt // closed with conn: one left open would keep the file from being tidied up
+	insert *sql.Stmt // closed with conn, as begin and commit: one left open would keep the file from being tidied up
+	begin  *sql.Stmt
+	commit *sql.Stmt
 	mark   *os.File
 	chain  *chain
-	grew   func()
+	grew   func([]record)
 	broken error // a flush that failed: what the disk holds is not known any more
 }
 
 func (w *writer) run(queue <-chan appending, stop <-chan struct{}) {
 	defer w.conn.Close()
+	defer w.commit.Close()
+	defer w.begin.Close()
 	defer w.insert.Close()
 	defer w.mark.Close()
 	for {
@@ -50,45 +54,55 @@ func gather(first appending, queue <-chan appending) []appending {
 func (w *writer) group(group []appending) {
 	ends := make([]Seq, len(group))
 	if w.broken == nil {
-		w.broken = w.write(group, ends)
-	}
-	if w.broken == nil {
-		w.grew()
+		records, err := w.seal(group, ends)
+		if err == nil {
+			err = w.write(records)
+		}
+		if err != nil {
+			clear(ends)
+			w.broken = fmt.Errorf("append to log: %w", err)
+		} else {
+			w.grew(records)
+		}
 	}
 	for i, a := range group {
 		a.result <- appended{ends[i], w.broken}
 	}
 }
 
-// write is one transaction. On an error every end is 0.
-func (w *writer) write(group []appending, ends []Seq) error {
-	ctx := context.Background()
-	tx, err := w.conn.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("append to log: %w", err)
-	}
-	defer tx.Rollback()
-	insert := tx.StmtContext(ctx, w.insert)
+// seal makes the records of a group, and tells where each of its appends ends.
+func (w *writer) seal(group []appending, ends []Seq) (records []record, err error) {
 	for i, a := range group {
 		for _, d := range a.drafts {
 			r, err := w.chain.add(d)
-			if err == nil {
-				_, err = insert.ExecContext(ctx, int64(r.seq), r.head, r.fields, r.sum[:])
-			}
 			if err != nil {
-				clear(ends)
-				return fmt.Errorf("append to log: %w", err)
+				return nil, err
 			}
+			records = append(records, r)
 		}
 		ends[i] = w.chain.seq
 	}
-	err = tx.Commit()
-	if err == nil {
-		err = writeMark(w.mark, mark{w.chain.seq, w.chain.last})
+	return records, nil
+}
+
+// write is one transaction and one flush. A single record is a transaction by itself.
+func (w *writer) write(records []record) error {
+	ctx := context.Background()
+	grouped := len(records) != 1
+	if grouped {
+		if _, err := w.begin.ExecContext(ctx); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		clear(ends)
-		return fmt.Errorf("append to log: %w", err)
+	for _, r := range records {
+		if _, err := w.insert.ExecContext(ctx, int64(r.seq), r.head, r.fields, r.sum[:]); err != nil {
+			return err // nothing is written after this; the transaction ends with the connection
+		}
 	}
-	return nil
+	if grouped {
+		if _, err := w.commit.ExecContext(ctx); err != nil {
+			return err
+		}
+	}
+	return writeMark(w.mark, mark{w.chain.seq, w.chain.last})
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"colony/ant"
 	"colony/cards"
@@ -30,6 +31,7 @@ type life struct {
 	box     confined
 	env     *tools.Env
 	ant     *ant.Ant
+	halted  func() error           // why the run is being stopped; nil while it is not
 	work    repo.Commit            // what it changed so far; zero where nothing
 	asked   atomic.Int64           // questions
 	denied  atomic.Bool            // a permission was not given
@@ -48,13 +50,16 @@ func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error
 		return queen.Outcome{}, err
 	}
 	c.book.OpenAnt(l.account, o.Caps)
-	timed, stop := c.book.Context(ctx, l.account)
+	l.halted = func() error { return context.Cause(ctx) }
+	long, end := grace(ctx, time.Duration(c.settings.limits.Stop))
+	defer end()
+	timed, stop := c.book.Context(long, l.account)
 	defer stop()
 	if err := l.wake(timed); err != nil {
 		return queen.Outcome{}, err
 	}
+	defer l.env.Jobs.Close()
 	outcome, ended, err := l.live(timed)
-	l.env.Jobs.Close()
 	if err != nil {
 		return outcome, err
 	}
@@ -77,7 +82,7 @@ func (l *life) wake(ctx context.Context) error {
 	system := l.system(l.card)
 	l.ant, err = ant.New(ant.Parts{
 		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.card.Effort,
-		Model:    l.routed[l.model.String()].governor.Around(l.book.Meter(l.account, l.routed[l.model.String()].client)),
+		Model:    l.routed[l.model.String()].governor.Around(sending{l.book.Meter(l.account, l.routed[l.model.String()].client), l.halted}),
 		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: l.layers(policy), Foresee: policy.Foresee, Log: l.log,
 		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
 		Calls: func(n int) error { return l.book.Calls(l.account, n) },

@@ -223,7 +223,7 @@ func allTools(warn io.Writer, shLimit time.Duration) (*tools.Registry, error) {
 // Log is the run's log.
 func (c *Colony) Log() event.Log { return c.log }
 
-// Close ends the log and removes the worktrees that hold nothing of their own.
+// Close ends the log.
 func (c *Colony) Close() error {
 	return c.store.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"colony/event"
 	"colony/ledger"
@@ -31,6 +32,8 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 		Most:  func(card string) int { return c.cards[card].Parallel },
 		Cards: func(card string) []plan.Gate { return plainGates(c.cards[card].Gates) },
 		Gate: func(ctx context.Context, dir string, g plan.Gate) (event.GateReceipt, error) {
+			ctx, end := grace(ctx, time.Duration(c.settings.limits.Stop))
+			defer end()
 			receipt, _, err := c.gate(ctx, gates.in(dir, ""), dir, g)
 			return receipt, err
 		},

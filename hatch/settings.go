@@ -40,6 +40,7 @@ type limitSettings struct {
 	FirstByte    strict.Duration `yaml:"first_byte"`
 	Idle         strict.Duration `yaml:"idle"`
 	Ask          strict.Duration `yaml:"ask"`
+	Stop         strict.Duration `yaml:"stop"`
 	ResultCap    int             `yaml:"result_cap"`
 	Instructions int             `yaml:"instructions"`
 	Output       int             `yaml:"output"`

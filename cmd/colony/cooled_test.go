@@ -17,7 +17,7 @@ func cooled(ts *testscript.TestScript, neg bool, args []string) {
 	wait, err := time.ParseDuration(args[0])
 	ts.Check(err)
 	var refused time.Time
-	asked := 0
+	asked, cooling := 0, false
 	scanner := bufio.NewScanner(strings.NewReader(ts.ReadFile("stdout")))
 	scanner.Buffer(nil, 16<<20)
 	for scanner.Scan() {
@@ -28,9 +28,11 @@ func cooled(ts *testscript.TestScript, neg bool, args []string) {
 			if b.Outcome == "rate_limited" {
 				refused = e.Time
 			}
+		case event.Throttled:
+			cooling = true
 		case event.ModelRequested:
-			if refused.IsZero() {
-				continue
+			if !cooling {
+				continue // on its way before the refusal was known
 			}
 			asked++
 			if early := refused.Add(wait).Sub(e.Time); early > 0 {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 
 	"colony/hatch"
 	"colony/view"
@@ -34,13 +34,18 @@ func (a *app) initCmd() *cobra.Command {
 func (a *app) setUp(house *hatch.House) error {
 	found := survey(house.Root)
 	wrote := []string{}
+	root, err := os.OpenRoot(house.Root)
+	if err != nil {
+		return fmt.Errorf("set up the repository: %w", err)
+	}
+	defer root.Close()
 	for _, f := range []struct{ name, text string }{
 		{".colony/config.yaml", found.config()},
 		{".colony/cards/README.md", cardsReadme},
 	} {
-		made, err := create(filepath.Join(house.Root, filepath.FromSlash(f.name)), f.text)
+		made, err := create(root, f.name, f.text)
 		if err != nil {
-			return err
+			return &hatch.Problem{Exit: 2, Code: "not_written", Message: err.Error(), Next: "make .colony a plain directory that you can write to"}
 		}
 		if made {
 			wrote = append(wrote, f.name)
@@ -95,21 +100,21 @@ func trustWritten(house *hatch.House, wrote []string) error {
 	return house.Trust(ours)
 }
 
-// create writes a new file; false where one is there already.
-func create(path, text string) (bool, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return false, fmt.Errorf("make %s: %w", filepath.Dir(path), err)
+// create writes a new file of the repository; false where one is there already. A link that leads out is an error.
+func create(root *os.Root, name, text string) (bool, error) {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return false, fmt.Errorf("make the directory of %s: %w", name, err)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("write %s: %w", path, err)
+		return false, fmt.Errorf("write %s: %w", name, err)
 	}
 	if _, err := f.WriteString(text); err != nil {
 		f.Close()
-		return false, fmt.Errorf("write %s: %w", path, err)
+		return false, fmt.Errorf("write %s: %w", name, err)
 	}
 	return true, f.Close()
 }

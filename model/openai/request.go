@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -51,20 +52,24 @@ func (c *Client) params(req model.Request, names *nameTable) (sdk.ChatCompletion
 }
 
 func message(m model.Message, names *nameTable) (sdk.ChatCompletionMessageParamUnion, error) {
-	if len(m.Images) > 0 {
+	var wire said
+	switch {
+	case len(m.Images) > 0:
 		return sdk.ChatCompletionMessageParamUnion{}, refuse("images in a conversation are not built yet")
+	case m.Role == model.System:
+		wire = said{Content: &m.Text, Role: "system"}
+	case m.Role == model.User:
+		wire = said{Content: &m.Text, Role: "user"}
+	case m.Role == model.Tool:
+		text := resultText(m)
+		wire = said{Content: &text, Call: m.CallID, Role: "tool"}
+	case m.Role == model.Assistant:
+		wire = assistant(m, names)
+	default:
+		return sdk.ChatCompletionMessageParamUnion{}, refuse(fmt.Sprintf("a message has the role %q", m.Role))
 	}
-	switch m.Role {
-	case model.System:
-		return sdk.SystemMessage(m.Text), nil
-	case model.User:
-		return sdk.UserMessage(m.Text), nil
-	case model.Tool:
-		return sdk.ToolMessage(resultText(m), m.CallID), nil
-	case model.Assistant:
-		return assistant(m, names), nil
-	}
-	return sdk.ChatCompletionMessageParamUnion{}, refuse(fmt.Sprintf("a message has the role %q", m.Role))
+	data, err := encoded(wire)
+	return param.Override[sdk.ChatCompletionMessageParamUnion](data), err
 }
 
 // resultText marks a fault in words: the wire has no flag for it.
@@ -75,32 +80,27 @@ func resultText(m model.Message) string {
 	return m.Text
 }
 
-func assistant(m model.Message, names *nameTable) sdk.ChatCompletionMessageParamUnion {
-	var a sdk.ChatCompletionAssistantMessageParam
+func assistant(m model.Message, names *nameTable) said {
+	a := said{Role: "assistant"}
 	if m.Text != "" || len(m.Calls) == 0 {
-		a.Content.OfString = param.NewOpt(m.Text)
+		a.Content = &m.Text
 	}
 	for _, c := range m.Calls {
-		a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{
-			OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-				ID: c.ID,
-				Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{
-					Name: names.wire(c.Name), Arguments: string(c.Args),
-				},
-			},
-		})
+		call := saidCall{ID: c.ID, Type: "function"}
+		call.Function.Name, call.Function.Arguments = names.wire(c.Name), string(c.Args)
+		a.Calls = append(a.Calls, call)
 	}
-	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}
+	return a
 }
 
 func function(spec tools.Spec, names *nameTable) (sdk.ChatCompletionToolUnionParam, error) {
-	var schema map[string]any
-	if err := json.Unmarshal(spec.Params, &schema); err != nil || schema == nil {
+	if schema := bytes.TrimSpace(spec.Params); len(schema) == 0 || schema[0] != '{' || !json.Valid(schema) {
 		return sdk.ChatCompletionToolUnionParam{}, refuse(fmt.Sprintf("tool %q: its schema is no JSON object", spec.Name))
 	}
-	return sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
-		Name: names.wire(spec.Name), Description: param.NewOpt(spec.Description), Parameters: schema,
-	}), nil
+	f := offered{Type: "function"}
+	f.Function.Name, f.Function.Description, f.Function.Parameters = names.wire(spec.Name), spec.Description, spec.Params
+	data, err := encoded(f)
+	return param.Override[sdk.ChatCompletionToolUnionParam](data), err
 }
 
 // refuse is a request that is wrong before it is sent.

@@ -1,0 +1,103 @@
+package event
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Wish is what another process asks of a run's owner. Kind is stop, steer or answer.
+type Wish struct {
+	Kind string `json:"kind"`
+	Ant  string `json:"ant,omitempty"`  // of steer, and of a stop that is for one ant only
+	Ask  string `json:"ask,omitempty"`  // of answer
+	Text string `json:"text,omitempty"` // of steer and answer
+	By   By     `json:"by"`
+}
+
+const (
+	wishEnd     = ".json"
+	longestWish = 64 << 10 // bytes
+	mostWishes  = 64       // taken at once
+)
+
+// Leave puts a wish on the desk of the run whose log is in dir. The owner takes it; where there is none it waits.
+func Leave(dir string, w Wish) error {
+	data, err := json.Marshal(w)
+	if err != nil {
+		return fmt.Errorf("leave a wish: %w", err)
+	}
+	if len(data) > longestWish {
+		return fmt.Errorf("leave a wish: %d bytes, at most %d", len(data), longestWish)
+	}
+	desk := filepath.Join(dir, "desk")
+	if err := os.MkdirAll(desk, 0o700); err != nil {
+		return fmt.Errorf("leave a wish: %w", err)
+	}
+	name := filepath.Join(desk, fmt.Sprintf("%020d-%s", time.Now().UnixNano(), rand.Text()[:8]))
+	if err := writeSynced(name+".tmp", data); err != nil {
+		return fmt.Errorf("leave a wish: %w", err)
+	}
+	if err := os.Rename(name+".tmp", name+wishEnd); err != nil {
+		return fmt.Errorf("leave a wish: %w", err)
+	}
+	return nil
+}
+
+func writeSynced(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// Take yields the wishes on the desk in the order they were left, each after it was removed. What is no wish is removed
+// too. Only the owner takes.
+func Take(dir string) ([]Wish, error) {
+	desk := filepath.Join(dir, "desk")
+	entries, err := os.ReadDir(desk)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at the desk: %w", err)
+	}
+	var wishes []Wish
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), wishEnd) || len(wishes) == mostWishes {
+			continue
+		}
+		w, ok, err := takeOne(filepath.Join(desk, e.Name()))
+		if err != nil {
+			return wishes, fmt.Errorf("take a wish: %w", err)
+		}
+		if ok {
+			wishes = append(wishes, w)
+		}
+	}
+	return wishes, nil
+}
+
+func takeOne(path string) (w Wish, ok bool, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return w, false, os.Remove(path)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, longestWish+1))
+	ok = err == nil && len(data) <= longestWish && json.Unmarshal(data, &w) == nil && w.known()
+	return w, ok, os.Remove(path)
+}
+
+func (w Wish) known() bool { return slices.Contains([]string{"stop", "steer", "answer"}, w.Kind) }
