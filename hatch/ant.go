@@ -32,14 +32,12 @@ type life struct {
 	box     confined
 	env     *tools.Env
 	ant     *ant.Ant
-	halted  func() error            // why the run is being stopped; nil while it is not
-	work    repo.Commit             // what it changed so far; zero where nothing
-	asked   atomic.Int64            // questions
-	denied  atomic.Bool             // a permission was not given
-	cut     context.CancelCauseFunc // ends this ant only
-	ears    sync.Mutex              // guards heard
-	heard   []string                // texts from outside that wait for the next tool boundary
-	warned  map[ledger.Little]bool  // by scope and cap: what the ant was told of
+	allow   *tools.Registry        // from which its own is carved
+	halted  func() error           // why the run is being stopped; nil while it is not
+	work    repo.Commit            // what it changed so far; zero where nothing
+	asked   atomic.Int64           // questions
+	denied  atomic.Bool            // a permission was not given
+	warned  map[ledger.Little]bool // by scope and cap: what the ant was told of
 }
 
 var _ queen.Hatcher = (*Colony)(nil)
@@ -47,7 +45,7 @@ var _ queen.Hatcher = (*Colony)(nil)
 // Hatch carries one order out: a worktree, an ant until it is done, its commit, the gates in the worktree. The ant
 // gets the output of a red gate back a bounded number of times.
 func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error) {
-	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], warned: map[ledger.Little]bool{}}
+	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], allow: c.registry, warned: map[ledger.Little]bool{}}
 	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
 	var err error
 	if l.tree, err = c.repo.Worktree(ctx, fmt.Sprintf("%s.%d", o.Ant, o.Attempt), o.Base); err != nil {
@@ -138,7 +136,7 @@ func (l *life) furnish() (err error) {
 		return fmt.Errorf("make the scratch directory: %w", err)
 	}
 	l.box = l.box.in(l.tree.Dir, scratch)
-	registry, err := l.registry.Child(l.card.Tools, nil)
+	registry, err := l.allow.Child(l.card.Tools, nil)
 	if err != nil {
 		return err
 	}
