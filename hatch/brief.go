@@ -33,6 +33,9 @@ func (c *Colony) Brief() Brief {
 		Tasks: len(c.parts.Plan.Tasks), Planned: c.parts.Goal != "", Ants: c.width(), NoGate: c.parts.NoGate,
 		Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.caps), Left: c.left,
 	}
+	if c.parts.Only {
+		b.Branch = ""
+	}
 	for _, g := range c.gates {
 		b.Gates = append(b.Gates, g.Run)
 	}

@@ -35,6 +35,7 @@ type Parts struct {
 	Run      string // the run's id; empty: one is made
 	Plan     plan.Plan
 	Goal     string            // what the queen plans, in place of Plan
+	Only     bool              // nothing but a plan is wanted
 	Models   map[string]string // typed, by card; the empty name is for all
 	Getenv   func(string) string
 	NoGate   bool // tasks that nothing verifies are allowed
@@ -42,8 +43,10 @@ type Parts struct {
 	Headless bool // nobody can answer
 	Yes      bool // a plan of the queen's starts without a question
 	Person   Person
-	Desk     Desk
-	Now      func() time.Time
+	// Edit lets the person change a text; Save keeps a plan for later and says where.
+	Edit func(ctx context.Context, text []byte) ([]byte, error)
+	Save func(run string, plan []byte) (file string, err error)
+	Now  func() time.Time
 	// Diagnostics is for the operator; what a user must know is an event or a Problem.
 	Diagnostics hclog.Logger
 }
