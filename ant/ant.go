@@ -31,6 +31,7 @@ type Parts struct {
 	Foresee        func(context.Context, *tools.Env, []tools.Prepared) error // opens the questions of a batch together
 	Calls          func(int) error                                           // counts calls against the caps; a *model.CapError refuses
 	Low            func() (string, error)                                    // a word on what is left of the caps, when it is little and not yet said
+	Heard          func() []string                                           // texts from outside since the last time, for the next tool boundary
 	Memory         *Memory                                                   // of an earlier life, or NewMemory
 }
 
@@ -44,7 +45,7 @@ type Ant struct {
 
 // New makes an ant that is ready to be told its task.
 func New(p Parts) (*Ant, error) {
-	if p.Model == nil || p.Env == nil || p.Env.Tools == nil || p.Log == nil || p.Calls == nil || p.Foresee == nil || p.Low == nil || p.Memory == nil || p.Width < 1 {
+	if p.Model == nil || p.Env == nil || p.Env.Tools == nil || p.Log == nil || p.Calls == nil || p.Foresee == nil || p.Low == nil || p.Heard == nil || p.Memory == nil || p.Width < 1 {
 		return nil, errors.New("ant: parts are missing")
 	}
 	a := &Ant{parts: p, memory: p.Memory}
@@ -70,7 +71,7 @@ func (a *Ant) Tell(ctx context.Context, kind, text string) error {
 // Work goes on with the conversation until the ant ends it or cannot go on. An error is colony's own failure.
 func (a *Ant) Work(ctx context.Context) (Ending, error) {
 	for {
-		if err := a.warn(ctx); err != nil {
+		if err := a.listen(ctx); err != nil {
 			return Ending{}, err
 		}
 		message, ending := a.ask(ctx)
@@ -100,8 +101,13 @@ func (a *Ant) Work(ctx context.Context) (Ending, error) {
 
 const nudge = "Text alone ends nothing. Go on with calls; when the task is finished, or cannot be, call done."
 
-// warn tells the ant what is left of its caps, where that is little.
-func (a *Ant) warn(ctx context.Context) error {
+// listen tells the ant what came from outside and what is left of its caps, where that is little.
+func (a *Ant) listen(ctx context.Context) error {
+	for _, text := range a.parts.Heard() {
+		if err := a.Tell(ctx, "steering", text); err != nil {
+			return err
+		}
+	}
 	word, err := a.parts.Low()
 	if err != nil || word == "" {
 		return err

@@ -92,7 +92,7 @@ func hatched(t interface{ Fatal(...any) }, replies ...model.Message) *nest {
 		Env: &tools.Env{Root: "/w", Ant: "a", Tools: registry, Files: tools.NewFileState(), Now: time.Now},
 		Log: log, Width: 4, Nudges: 1, Layers: []tools.Layer{tools.Refused()}, Calls: func(c int) error { return n.calls(c) },
 		Foresee: func(context.Context, *tools.Env, []tools.Prepared) error { n.foresee(); return nil },
-		Low:     func() (string, error) { return "", nil }, Memory: ant.NewMemory("/w"),
+		Low:     func() (string, error) { return "", nil }, Memory: ant.NewMemory("/w"), Heard: func() []string { return nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,11 +32,14 @@ type life struct {
 	box     confined
 	env     *tools.Env
 	ant     *ant.Ant
-	halted  func() error           // why the run is being stopped; nil while it is not
-	work    repo.Commit            // what it changed so far; zero where nothing
-	asked   atomic.Int64           // questions
-	denied  atomic.Bool            // a permission was not given
-	warned  map[ledger.Little]bool // by scope and cap: what the ant was told of
+	halted  func() error            // why the run is being stopped; nil while it is not
+	work    repo.Commit             // what it changed so far; zero where nothing
+	asked   atomic.Int64            // questions
+	denied  atomic.Bool             // a permission was not given
+	cut     context.CancelCauseFunc // ends this ant only
+	ears    sync.Mutex              // guards heard
+	heard   []string                // texts from outside that wait for the next tool boundary
+	warned  map[ledger.Little]bool  // by scope and cap: what the ant was told of
 }
 
 var _ queen.Hatcher = (*Colony)(nil)
@@ -53,6 +57,9 @@ func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error
 	l.halted = func() error { return context.Cause(ctx) }
 	long, end := grace(ctx, time.Duration(c.settings.limits.Stop))
 	defer end()
+	long, l.cut = context.WithCancelCause(long)
+	defer l.cut(nil)
+	defer c.crew.enter(l)()
 	timed, stop := c.book.Context(long, l.account)
 	defer stop()
 	if err := l.wake(timed); err != nil {
@@ -86,7 +93,7 @@ func (l *life) wake(ctx context.Context) error {
 		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: l.layers(policy), Foresee: policy.Foresee, Log: l.log,
 		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
 		Calls: func(n int) error { return l.book.Calls(l.account, n) },
-		Low:   l.low,
+		Low:   l.low, Heard: l.take,
 	})
 	if err != nil {
 		return err

@@ -65,6 +65,7 @@ type Colony struct {
 	registry  *tools.Registry
 	store     *event.Store
 	log       *tally
+	crew      *crew
 	book      *ledger.Book
 	blobs     *tools.Blobs
 	advice    []ant.Instructions
@@ -74,7 +75,7 @@ type Colony struct {
 // Open checks all that can be checked before anything is written or spent. Its error is a *Problem where a person can
 // mend it.
 func Open(ctx context.Context, p Parts) (*Colony, error) {
-	c := &Colony{parts: p, run: p.Run}
+	c := &Colony{parts: p, run: p.Run, crew: newCrew()}
 	if c.run == "" {
 		c.run = newRunID(p.Now())
 	}

@@ -7,6 +7,8 @@ import (
 
 	"colony/event"
 	"colony/tools"
+
+	"github.com/sourcegraph/conc"
 )
 
 // Person answers questions, or says that nobody is there. It is called for one question at a time by each ant.
@@ -28,19 +30,43 @@ func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) 
 	if err := l.append(opened); err != nil {
 		return tools.Answer{}, err
 	}
-	timed, stop := context.WithTimeout(ctx, limit)
-	defer stop()
-	answer, err := l.parts.Person(timed, q)
-	if err != nil && ctx.Err() == nil && timed.Err() != nil {
-		answer, err = tools.Answer{Text: fmt.Sprintf("nobody answered within %s", limit)}, nil
-	}
+	answer, by, err := l.answered(ctx, id, q, limit)
 	if err != nil {
 		return tools.Answer{}, err
 	}
 	if q.Kind == "permission" && !answer.Allow {
 		l.denied.Store(true)
 	}
-	return answer, l.append(event.AskAnswered{Ask: id, Answer: answerWord(q, answer), By: l.by(answer)})
+	return answer, l.append(event.AskAnswered{Ask: id, Answer: answerWord(q, answer), By: by})
+}
+
+// answered is the first answer: from the person at the screen, or from another process by way of the desk.
+func (l *life) answered(ctx context.Context, id string, q tools.Question, limit time.Duration) (tools.Answer, event.By, error) {
+	timed, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	desk, closed := l.crew.open(id)
+	defer closed()
+	type heard struct {
+		answer tools.Answer
+		err    error
+	}
+	screen := make(chan heard, 1)
+	var asking conc.WaitGroup
+	defer asking.Wait()
+	defer stop()
+	asking.Go(func() {
+		answer, err := l.parts.Person(timed, q)
+		screen <- heard{answer, err}
+	})
+	select {
+	case r := <-desk:
+		return r.answer, r.by, nil
+	case h := <-screen:
+		if h.err != nil && ctx.Err() == nil && timed.Err() != nil {
+			return tools.Answer{Text: fmt.Sprintf("nobody answered within %s", limit)}, event.By{Via: "deadline"}, nil
+		}
+		return h.answer, l.by(h.answer), h.err
+	}
 }
 
 func answerWord(q tools.Question, a tools.Answer) string {

@@ -2,6 +2,7 @@ package hatch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -10,6 +11,8 @@ import (
 	"colony/ledger"
 	"colony/plan"
 	"colony/queen"
+
+	"github.com/sourcegraph/conc/pool"
 )
 
 // Run carries the plan out. The last event is run.finished, which is returned.
@@ -24,6 +27,10 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	if err != nil {
 		return event.RunFinished{}, err
 	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	tending := pool.New().WithErrors().WithContext(ctx)
+	tending.Go(func(ctx context.Context) error { return c.tend(ctx, stop) })
 	finished, err := queen.Run(ctx, queen.Parts{
 		Run: c.run, Plan: c.parts.Plan, Branch: c.repo.Branch(), Base: c.base,
 		Log: c.log, Hatcher: c, Repo: c.repo, Gates: c.gates, RedBase: c.allowRed(ctx),
@@ -38,7 +45,8 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 			return receipt, err
 		},
 	})
-	if err != nil {
+	stop(nil)
+	if err := errors.Join(err, tending.Wait()); err != nil {
 		return finished, err
 	}
 	if _, err := c.repo.Close(context.WithoutCancel(ctx)); err != nil {

@@ -13,7 +13,7 @@ import (
 
 func (a *app) cardsCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "cards", Short: "list, show and check cards", Args: exactArgs(0, -1),
+		Use: "cards", Short: "list, show and check cards", Args: exactArgs(0, -1), Long: "List, show and check cards." + exitHelp,
 		Example: "  colony cards list\n  colony cards show worker\n  colony cards lint .colony/cards/worker.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

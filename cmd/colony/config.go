@@ -10,7 +10,7 @@ import (
 
 func (a *app) configCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "config", Short: "list the settings", Args: exactArgs(0, -1), Example: "  colony config list --origin",
+		Use: "config", Short: "list the settings", Args: exactArgs(0, -1), Long: "List the settings." + exitHelp, Example: "  colony config list --origin",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownVerb(cmd, args[0])

@@ -60,7 +60,7 @@ func (a *app) demo(ctx context.Context, fast, keep bool) (err error) {
 	if err := makeDemoRepository(ctx, checkout); err != nil {
 		return err
 	}
-	if !a.json {
+	if !a.json && !a.quiet {
 		fmt.Fprintf(a.err, "a throw-away repository in %s, a scripted model on %s: nothing leaves this machine\n", checkout, server.URL)
 	}
 	a.dir = checkout

@@ -41,6 +41,14 @@ func told(e event.Event) string {
 		return "landing: " + withFiles(b.Outcome, b.Files)
 	case event.TaskDone:
 		return "task " + e.Task + " " + withReason(b.Status, b.Reason)
+	case event.AskOpened:
+		return "asks: " + b.Text
+	case event.AskAnswered:
+		return "answered " + b.Ask + ": " + b.Answer
+	case event.Steered:
+		return "told by " + b.By.User + ": " + b.Text
+	case event.Cancelled:
+		return b.What + " stopped by " + b.By.User
 	case event.Warned:
 		return b.Text + ". " + b.Next
 	case event.Throttled:

@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"model": serveModel, "billed": billedAsCounted, "commit": commitAll, "code": exitCode,
 			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
-			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "nobody": nobodyLeft, "bytes": writeBytes,
+			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "meanwhile": meanwhile, "nobody": nobodyLeft, "bytes": writeBytes,
 			"away": makeAway, "cooled": cooled, "fill": fill,
 		},
 	})
@@ -55,5 +55,6 @@ func serveModel(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	})
 	ts.Setenv("OPENAI_BASE_URL", server.URL)
+	ts.Setenv("MODEL", server.URL)
 	ts.Setenv("OPENAI_API_KEY", "test-key-0123456789")
 }

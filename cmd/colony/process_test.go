@@ -66,7 +66,7 @@ func executable(path string) bool {
 
 func environment(ts *testscript.TestScript) []string {
 	var env []string
-	for _, name := range []string{"HOME", "PATH", "TERM", "WORK", "TMPDIR", "GIT_CONFIG_NOSYSTEM", "OPENAI_BASE_URL", "OPENAI_API_KEY", "XDG_CACHE_HOME"} {
+	for _, name := range []string{"HOME", "PATH", "TERM", "WORK", "USER", "COLONY_LIMITS_STOP", "TMPDIR", "GIT_CONFIG_NOSYSTEM", "OPENAI_BASE_URL", "OPENAI_API_KEY", "XDG_CACHE_HOME"} {
 		if value := ts.Getenv(name); value != "" {
 			env = append(env, name+"="+value)
 		}

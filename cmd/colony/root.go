@@ -84,7 +84,8 @@ func (a *app) root() *cobra.Command {
 		return cmd.Help()
 	}
 	root.AddCommand(a.runCmd(), a.demoCmd(), a.initCmd(), a.statusCmd(), a.logCmd(), a.costCmd(),
-		a.cardsCmd(), a.configCmd(), a.trustCmd(), a.versionCmd())
+		a.cardsCmd(), a.configCmd(), a.trustCmd(), a.versionCmd(),
+		a.stopCmd(), a.steerCmd(), a.answerCmd(), a.inboxCmd())
 	root.AddCommand(later()...)
 	return root
 }

@@ -10,7 +10,7 @@ import (
 
 func (a *app) versionCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "version", Short: "print the version", Args: exactArgs(0, 0),
+		Use: "version", Short: "print the version", Args: exactArgs(0, 0), Long: "Print the version." + exitHelp,
 		Example: "  colony version --json",
 		RunE: func(*cobra.Command, []string) error {
 			if !a.json {

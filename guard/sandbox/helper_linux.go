@@ -25,8 +25,8 @@ func Helper() {
 	}
 	// Capabilities and no_new_privs belong to a thread: the one that drops them is the one that starts the job.
 	runtime.LockOSThread()
-	r := serve()
 	out := os.NewFile(reportFD, "report")
+	r := serve(out)
 	if err := json.NewEncoder(out).Encode(r); err != nil {
 		syscall.Exit(125)
 	}
@@ -35,7 +35,7 @@ func Helper() {
 
 // serve reads the order, builds the view, runs the job and says how it ended. It is process 1: when it ends, the kernel
 // ends what is left.
-func serve() report {
+func serve(out io.Writer) report {
 	unix.CloseOnExec(orderFD)
 	unix.CloseOnExec(reportFD)
 	in := os.NewFile(orderFD, "order")
@@ -48,6 +48,10 @@ func serve() report {
 	deafen()
 	if err := confine(o); err != nil {
 		return report{Trouble: err.Error()}
+	}
+	// Whoever reads this knows from it that the job began, and that no other helper may do it.
+	if _, err := io.WriteString(out, "\n"); err != nil {
+		return report{Trouble: "begin: " + err.Error()}
 	}
 	return run(o)
 }
@@ -66,6 +70,11 @@ func deafen() {
 }
 
 func run(o order) report {
+	if o.Joined {
+		if err := unix.Dup3(1, 2, 0); err != nil {
+			return report{Trouble: "join streams: " + err.Error()}
+		}
+	}
 	for _, entry := range o.Env {
 		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
 			os.Setenv("PATH", path)

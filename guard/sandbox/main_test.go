@@ -100,6 +100,7 @@ func (w world) open(t testing.TB, level string) *sandbox.Sandbox {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(s.Close)
 	return s
 }
 

@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +29,7 @@ type order struct {
 	Env       []string
 	Places    []place
 	Processes int
+	Joined    bool // both streams of the job are one
 }
 
 // A report is what the helper says. Trouble means that the job was not run.
@@ -44,57 +42,44 @@ type report struct {
 
 func (s *Sandbox) confined(ctx context.Context, j Job) (Exit, error) {
 	told, err := json.Marshal(order{
-		Argv: j.Argv, Dir: j.Dir, Places: s.view(j), Processes: s.processes,
+		Argv: j.Argv, Dir: j.Dir, Places: s.view(j), Processes: s.processes, Joined: oneWriter(j.Stdout, j.Stderr),
 		Env: merge(s.env, []string{"HOME=/tmp/home", "TMPDIR=/tmp"}, j.Env),
 	})
 	if err != nil {
 		return Exit{}, fmt.Errorf("sandbox: write order: %w", err)
 	}
-	orderR, orderW, err := os.Pipe()
-	if err != nil {
-		return Exit{}, fmt.Errorf("sandbox: %w", err)
-	}
-	defer orderW.Close()
-	reportR, reportW, err := os.Pipe()
-	if err != nil {
-		orderR.Close()
-		return Exit{}, fmt.Errorf("sandbox: %w", err)
-	}
-	defer reportR.Close()
-
-	cmd := helper(ctx, j, orderR, reportW)
-	err = cmd.Start()
-	orderR.Close()
-	reportW.Close()
-	if err != nil {
-		return Exit{}, fmt.Errorf("sandbox: start helper: %w", err)
-	}
-	_, untold := orderW.Write(told)
-	waited := cmd.Wait()
 	if ctx.Err() != nil {
 		return killed(), fmt.Errorf("sandbox: %w", context.Cause(ctx))
 	}
-	return settle(reportR, waited, untold)
+	if h := s.spare.Swap(nil); h != nil {
+		exit, err := s.serve(ctx, h, j, told)
+		if !errors.Is(err, errUnbegun) {
+			return exit, err
+		}
+	}
+	h, err := start()
+	if err != nil {
+		return Exit{}, err
+	}
+	return s.serve(ctx, h, j, told)
 }
 
-// helper is this very program, started in namespaces of its own.
-func helper(ctx context.Context, j Job, orderR, reportW *os.File) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "/proc/self/exe")
-	cmd.Args = []string{helperName}
-	cmd.Env = []string{"GOMAXPROCS=2", "GOGC=off", "GOTRACEBACK=none"}
-	cmd.Dir = "/"
-	cmd.Stdout, cmd.Stderr = j.Stdout, j.Stderr
-	cmd.ExtraFiles = []*os.File{orderR, reportW}
-	cmd.WaitDelay = pipeGrace
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Setsid: true,
-		Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
-			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}},
-		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE},
+// errUnbegun is a helper that ended before it began with the job, so that another may.
+var errUnbegun = errors.New("sandbox: helper ended before the job began")
+
+// serve gives the job to a helper, makes the next helper ready meanwhile and waits for the job.
+func (s *Sandbox) serve(ctx context.Context, h *helper, j Job, told []byte) (Exit, error) {
+	defer h.close()
+	defer context.AfterFunc(ctx, h.kill)()
+	h.out.to(j.Stdout)
+	h.errs.to(j.Stderr)
+	_, untold := h.order.Write(told)
+	s.makeSpare()
+	waited := h.cmd.Wait()
+	if ctx.Err() != nil {
+		return killed(), fmt.Errorf("sandbox: %w", context.Cause(ctx))
 	}
-	return cmd
+	return settle(h.report, waited, untold)
 }
 
 // settle makes an Exit of the helper's report. A helper that died without one was killed, with all of its job.
@@ -102,6 +87,9 @@ func settle(from io.Reader, waited, untold error) (Exit, error) {
 	text, err := io.ReadAll(io.LimitReader(from, maxReport))
 	if err != nil {
 		return Exit{}, fmt.Errorf("sandbox: read report: %w", err)
+	}
+	if len(text) == 0 {
+		return Exit{}, fmt.Errorf("%w: %w", errUnbegun, errors.Join(waited, untold))
 	}
 	var r report
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&r); err != nil {

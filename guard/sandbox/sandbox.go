@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,7 +34,7 @@ type Parts struct {
 	Processes int      // how many processes and threads a job may have at once; 4096 where it is 0
 }
 
-// Sandbox runs jobs. It is safe for concurrent use.
+// Sandbox runs jobs. It is safe for concurrent use, and is closed by who made it.
 type Sandbox struct {
 	level     string
 	mechanism string
@@ -43,6 +44,9 @@ type Sandbox struct {
 	guarded   []string // no writable path may hold one of these
 	env       []string
 	processes int
+	spare     atomic.Pointer[helper]
+	closed    atomic.Bool
+	jobs      atomic.Int64
 }
 
 // Job is one command. Paths are absolute and hold no symbolic link: a link in a place that an ant writes could lead
@@ -103,7 +107,11 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 		s.mechanism = "none"
 		return s, nil
 	}
-	return s, s.probe(ctx)
+	if err := s.probe(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // Level is the level that the sandbox holds.

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"colony/configs"
+
+	"github.com/spf13/pflag"
+)
+
+// flagsShown names, for each flag of each verb, the script or test that shows its effect.
+var flagsShown = map[string]string{
+	"--dir":                "runs.txtar",
+	"--no-color":           "person.txtar",
+	"--quiet":              "runs.txtar",
+	"--verbose":            "runs.txtar",
+	"cards lint --json":    "cards.txtar",
+	"cards list --json":    "cards.txtar",
+	"cards show --json":    "cards.txtar",
+	"config list --json":   "config.txtar",
+	"config list --origin": "config.txtar",
+	"cost --by":            "runs.txtar",
+	"cost --json":          "runs.txtar",
+	"cost --state-dir":     "runs.txtar",
+	"demo --fast":          "demo_test.go",
+	"demo --json":          "demo_test.go",
+	"demo --keep":          "demo_test.go",
+	"init --json":          "init.txtar",
+	"log --ant":            "runs.txtar",
+	"log --follow":         "runs.txtar",
+	"log --json":           "runs.txtar",
+	"log --state-dir":      "runs.txtar",
+	"log --task":           "runs.txtar",
+	"run --ants":           "settings.txtar",
+	"run --base":           "settings.txtar",
+	"run --budget":         "caps.txtar",
+	"run --card":           "cards.txtar",
+	"run --file":           "run.txtar",
+	"run --gate":           "gates.txtar",
+	"run --json":           "run.txtar",
+	"run --max-tokens":     "caps.txtar",
+	"run --mode":           "permissions.txtar",
+	"run --model":          "cards.txtar",
+	"run --no-gate":        "gates.txtar",
+	"run --red-base":       "gates.txtar",
+	"run --run-id":         "runs.txtar",
+	"run --sandbox":        "permissions.txtar",
+	"run --state-dir":      "runs.txtar",
+	"run --wall":           "caps.txtar",
+	"run --yes":            "person.txtar",
+	"status --json":        "runs.txtar",
+	"status --state-dir":   "runs.txtar",
+	"trust --json":         "trust.txtar",
+	"trust --print":        "trust.txtar",
+	"version --json":       "runs.txtar",
+}
+
+// keysShown is flagsShown for the keys of the settings. A provider's keys are the same for all.
+var keysShown = map[string]string{
+	"run.ants":             "settings.txtar",
+	"run.card":             "settings.txtar",
+	"run.model":            "settings.txtar",
+	"run.gates":            "settings.txtar",
+	"run.budget":           "budgets.txtar",
+	"run.max_tokens":       "budgets.txtar",
+	"run.wall":             "budgets.txtar",
+	"run.mode":             "settings.txtar",
+	"run.base":             "settings.txtar",
+	"sandbox.level":        "settings.txtar",
+	"permissions.allow":    "permissions.txtar",
+	"permissions.ask":      "permissions.txtar",
+	"permissions.deny":     "permissions.txtar",
+	"limits.gate_returns":  "limits.txtar",
+	"limits.gate":          "limits.txtar",
+	"limits.sh":            "limits.txtar",
+	"limits.attempts":      "limits.txtar",
+	"limits.first_byte":    "limits.txtar",
+	"limits.idle":          "limits.txtar",
+	"limits.stop":          "interrupt.txtar",
+	"limits.ask":           "person.txtar",
+	"limits.result_cap":    "bounds.txtar",
+	"limits.instructions":  "bounds.txtar",
+	"limits.output":        "bounds.txtar",
+	"limits.text_nudges":   "bounds.txtar",
+	"limits.width":         "bounds.txtar",
+	"providers.*.base_url": "providers.txtar",
+	"providers.*.key_env":  "providers.txtar",
+	"providers.*.wire":     "providers.txtar",
+	"providers.*.price":    "providers.txtar",
+	"providers.*.parallel": "providers.txtar",
+}
+
+// Every flag has its effect in a script or test that types it with its verb.
+func TestEveryFlagIsShown(t *testing.T) {
+	there := map[string]*pflag.Flag{}
+	for verb, cmd := range verbs() {
+		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && f.Name != "help" {
+				there[verb+" --"+f.Name] = f
+			}
+		})
+	}
+	(&app{}).root().PersistentFlags().VisitAll(func(f *pflag.Flag) { there["--"+f.Name] = f })
+	compare(t, "flag", slices.Sorted(maps.Keys(there)), flagsShown, func(name, line string) bool {
+		words := strings.Fields(name)
+		return inOrder(line, words[:len(words)-1]) && types(line, there[name])
+	})
+}
+
+// Every key of the settings has its effect in a script that sets it in a file or a variable.
+func TestEveryKeyIsShown(t *testing.T) {
+	var keys []string
+	for _, k := range configs.Keys() {
+		name := regexp.MustCompile(`^providers\.[^.]+`).ReplaceAllString(k.Name, "providers.*")
+		if !slices.Contains(keys, name) {
+			keys = append(keys, name)
+		}
+	}
+	compare(t, "key", keys, keysShown, func(name, line string) bool {
+		leaf := name[strings.LastIndex(name, ".")+1:]
+		variable := "COLONY_" + strings.ToUpper(strings.ReplaceAll(name, ".", "_")) + "="
+		return strings.Contains(line, variable) || regexp.MustCompile(`(^|[ {])`+leaf+`: `).MatchString(line) || strings.TrimSpace(line) == leaf+":"
+	})
+}
+
+// compare wants one entry for each name, none more, and in its file a line that shows it.
+func compare(t *testing.T, what string, names []string, shown map[string]string, shows func(name, line string) bool) {
+	t.Helper()
+	for _, name := range names {
+		file, ok := shown[name]
+		if !ok {
+			t.Errorf("nothing is said to show the %s %s", what, name)
+			continue
+		}
+		path := file
+		if strings.HasSuffix(file, ".txtar") {
+			path = filepath.Join("testdata", "script", file)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Errorf("the %s %s: %v", what, name, err)
+			continue
+		}
+		if !slices.ContainsFunc(strings.Split(string(text), "\n"), func(line string) bool { return shows(name, line) }) {
+			t.Errorf("%s does not show the %s %s", file, what, name)
+		}
+	}
+	for name := range shown {
+		if !slices.Contains(names, name) {
+			t.Errorf("there is no %s %s to show", what, name)
+		}
+	}
+}
+
+// inOrder says that a line starts colony, or quotes its arguments, with these words in this order.
+func inOrder(line string, words []string) bool {
+	if !strings.Contains(line, "colony") && !strings.Contains(line, `"`) {
+		return false
+	}
+	for _, w := range words {
+		at := regexp.MustCompile(`(^|[ "])` + regexp.QuoteMeta(w) + `($|[ ",])`).FindStringIndex(line)
+		if at == nil {
+			return false
+		}
+		line = line[at[1]-1:]
+	}
+	return true
+}
+
+// types says that a line types a flag, long or short.
+func types(line string, f *pflag.Flag) bool {
+	spelt := `--` + f.Name
+	if f.Shorthand != "" {
+		spelt = `(--` + f.Name + `|-` + f.Shorthand + `)`
+	}
+	return regexp.MustCompile(`[ "]` + spelt + `($|[ =",)])`).MatchString(line)
+}

@@ -1,0 +1,127 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A helper is this very program, started in namespaces of its own, before or after it has its order. To start one takes
+// longer than the rest of a small job, so that one that nobody needed yet is kept.
+type helper struct {
+	cmd       *exec.Cmd
+	kill      context.CancelFunc
+	order     *os.File // written once, then held open for as long as the job may run
+	report    *os.File
+	out, errs outlet
+}
+
+// start starts a helper, which waits for its order and ends when colony does.
+func start() (*helper, error) {
+	orderR, orderW, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	defer orderR.Close()
+	reportR, reportW, err := os.Pipe()
+	if err != nil {
+		orderW.Close()
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	defer reportW.Close()
+	ctx, kill := context.WithCancel(context.Background())
+	h := &helper{kill: kill, order: orderW, report: reportR}
+	h.cmd = exec.CommandContext(ctx, "/proc/self/exe")
+	h.cmd.Args = []string{helperName}
+	h.cmd.Env = []string{"GOMAXPROCS=2", "GOGC=off", "GOTRACEBACK=none"}
+	h.cmd.Dir = "/"
+	h.cmd.Stdout, h.cmd.Stderr = &h.out, &h.errs
+	h.cmd.ExtraFiles = []*os.File{orderR, reportW}
+	h.cmd.WaitDelay = pipeGrace
+	h.cmd.SysProcAttr = namespaces()
+	if err := h.cmd.Start(); err != nil {
+		h.close()
+		return nil, fmt.Errorf("sandbox: start helper: %w", err)
+	}
+	return h, nil
+}
+
+func namespaces() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Setsid: true,
+		Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}},
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE},
+	}
+}
+
+// drop ends a helper that has no order.
+func (h *helper) drop() {
+	h.kill()
+	_ = h.cmd.Wait() // it was killed: that is how it ended
+	h.close()
+}
+
+// close frees what the helper holds of this process.
+func (h *helper) close() {
+	h.kill()
+	h.order.Close()
+	h.report.Close()
+}
+
+// spareAfter is how many jobs are run before a helper is kept ready. The probe and the first gate are on the way to a
+// run's first request, where there is nothing beside which a further one could be started.
+const spareAfter = 2
+
+// makeSpare keeps one helper ready for the next job, where there is none. One that cannot be started now is tried again
+// when it is needed, and then says why.
+func (s *Sandbox) makeSpare() {
+	if s.jobs.Add(1) <= spareAfter || s.closed.Load() || s.spare.Load() != nil {
+		return
+	}
+	h, err := start()
+	if err != nil {
+		return
+	}
+	if !s.spare.CompareAndSwap(nil, h) {
+		h.drop()
+	}
+}
+
+// Close ends the helper that is kept ready. No job may be started after it.
+func (s *Sandbox) Close() {
+	s.closed.Store(true)
+	if h := s.spare.Swap(nil); h != nil {
+		h.drop()
+	}
+}
+
+// outlet is where a stream of a helper goes, which is known only when it gets its order.
+type outlet struct{ w atomic.Pointer[io.Writer] }
+
+func (o *outlet) to(w io.Writer) {
+	if w != nil {
+		o.w.Store(&w)
+	}
+}
+
+func (o *outlet) Write(p []byte) (int, error) {
+	if w := o.w.Load(); w != nil {
+		return (*w).Write(p)
+	}
+	return len(p), nil
+}
+
+// oneWriter says whether both streams go to one writer.
+func oneWriter(a, b io.Writer) (one bool) {
+	defer func() { _ = recover() }() // writers that cannot be compared are two
+	return a != nil && a == b
+}

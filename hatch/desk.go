@@ -1,0 +1,166 @@
+package hatch
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"colony/event"
+	"colony/tools"
+)
+
+// deskEvery is how often the owner looks at the run's desk.
+const deskEvery = 100 * time.Millisecond
+
+// crew is the ants at work and the questions that are open, for wishes that come to the desk. It is safe for concurrent
+// use.
+type crew struct {
+	mu    sync.Mutex // guards what follows
+	lives map[string]*life
+	asks  map[string]chan reply
+}
+
+// reply is an answer and who gave it.
+type reply struct {
+	answer tools.Answer
+	by     event.By
+}
+
+func newCrew() *crew { return &crew{lives: map[string]*life{}, asks: map[string]chan reply{}} }
+
+func (w *crew) enter(l *life) (leave func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lives[l.order.Ant] = l
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.lives, l.order.Ant)
+	}
+}
+
+// open is where the answer to a question comes to, until close.
+func (w *crew) open(ask string) (answers <-chan reply, close func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := make(chan reply, 1)
+	w.asks[ask] = c
+	return c, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.asks, ask)
+	}
+}
+
+// stopWish is why a run or an ant was stopped by a wish.
+type stopWish struct{ by event.By }
+
+func (s *stopWish) Error() string { return "stopped by " + s.by.User + " from " + s.by.Via }
+
+// ExitCode is that of an interrupt.
+func (s *stopWish) ExitCode() int { return 130 }
+
+// tend carries out what is left on the desk until ctx is done.
+func (c *Colony) tend(ctx context.Context, stop context.CancelCauseFunc) error {
+	tick := time.NewTicker(deskEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		wishes, err := event.Take(c.parts.runDir(c.run))
+		if err != nil {
+			return err
+		}
+		for _, w := range wishes {
+			if err := c.grant(w, stop); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// grant carries out one wish, after it became an event.
+func (c *Colony) grant(w event.Wish, stop context.CancelCauseFunc) error {
+	l, known := c.crew.find(w.Ant)
+	if w.Ant != "" && !known {
+		return c.record("", event.Warned{Code: "no_ant", Text: "a wish came for " + w.Ant + ", which is not at work", Next: "colony status @"})
+	}
+	switch w.Kind {
+	case "stop":
+		if err := c.record(w.Ant, event.Cancelled{By: w.By, What: cancelledWhat(w.Ant)}); err != nil {
+			return err
+		}
+		if known {
+			stop = l.cut
+		}
+		stop(&stopWish{w.By})
+	case "steer":
+		if err := c.record(w.Ant, event.Steered{By: w.By, Text: w.Text}); err != nil || !known {
+			return err
+		}
+		l.hear(w.Text)
+	case "answer":
+		if !c.crew.answer(w) {
+			return c.record("", event.Warned{Code: "no_ask", Text: "an answer came for " + w.Ask + ", which is not open", Next: "colony inbox"})
+		}
+	}
+	return nil
+}
+
+func cancelledWhat(ant string) string {
+	if ant == "" {
+		return "run"
+	}
+	return "ant " + ant
+}
+
+func (w *crew) find(ant string) (*life, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l, ok := w.lives[ant]
+	return l, ok
+}
+
+// answer hands an answer to whoever asked; false where the question is not open.
+func (w *crew) answer(wish event.Wish) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, ok := w.asks[wish.Ask]
+	if !ok {
+		return false
+	}
+	select {
+	case c <- reply{tools.Answer{Text: wish.Text, Allow: wish.Text == "allow"}, wish.By}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (c *Colony) record(ant string, body event.Body) error {
+	_, err := c.log.Append(context.Background(), event.Event{Run: c.run, Ant: ant, Body: body})
+	if err != nil {
+		return fmt.Errorf("append %s: %w", body.Type(), err)
+	}
+	return nil
+}
+
+// hear keeps a text for the ant's next tool boundary.
+func (l *life) hear(text string) {
+	l.ears.Lock()
+	defer l.ears.Unlock()
+	l.heard = append(l.heard, text)
+}
+
+// take gives the texts that came since the last time.
+func (l *life) take() []string {
+	l.ears.Lock()
+	defer l.ears.Unlock()
+	heard := l.heard
+	l.heard = nil
+	return heard
+}
