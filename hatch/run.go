@@ -32,7 +32,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	tending := pool.New().WithErrors().WithContext(ctx)
 	tending.Go(func(ctx context.Context) error { return c.tend(ctx, stop) })
 	finished, err := queen.Run(ctx, queen.Parts{
-		Run: c.run, Plan: c.parts.Plan, Branch: c.repo.Branch(), Base: c.base,
+		Run: c.run, Planner: queen.Planned(c.parts.Plan, nil), Branch: c.repo.Branch(), Base: c.base,
 		Log: c.log, Hatcher: c, Repo: c.repo, Gates: c.gates, RedBase: c.allowRed(ctx),
 		Ants: c.width(), Returns: c.settings.limits.GateReturns, Now: c.parts.Now, Kept: c.repo.KeptRef,
 		Caps:  func(t plan.Task) ledger.Caps { return antCaps(c.cards[t.Card]) },

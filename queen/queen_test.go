@@ -310,9 +310,6 @@ func TestColonysOwnFailureEndsTheRunWithOne(t *testing.T) {
 		"hatcher": func(w *world, _ *queen.Parts) {
 			w.ant = func(context.Context, queen.Order) (queen.Outcome, error) { return queen.Outcome{}, broken }
 		},
-		"panic": func(w *world, _ *queen.Parts) {
-			w.ant = func(context.Context, queen.Order) (queen.Outcome, error) { panic(broken) }
-		},
 		"gate": func(_ *world, p *queen.Parts) {
 			p.Gates = nil
 			p.Gate = func(context.Context, string, plan.Gate) (event.GateReceipt, error) {

@@ -114,6 +114,8 @@ func (w *world) Advance(_ context.Context, ref, old, new string) (bool, error) {
 	return true, nil
 }
 
+func (w *world) file(context.Context, string, string) ([]byte, bool, error) { return nil, false, nil }
+
 func (w *world) Keep(_ context.Context, ref, commit string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,13 +139,16 @@ func (w *world) parts(p plan.Plan, gates ...string) queen.Parts {
 			p.Tasks[i].Card = "worker"
 		}
 	}
-	parts := queen.Parts{Run: "r1", Plan: p, Branch: "refs/heads/colony/r1", Base: base, Log: w.log, Hatcher: w, Repo: w, Gate: w.gate,
+	parts := queen.Parts{Run: "r1", Planner: queen.Planned(p, nil), Branch: "refs/heads/colony/r1", Base: base, Log: w.log, Hatcher: w, Repo: w, Gate: w.gate,
 		Caps:    func(plan.Task) ledger.Caps { return ledger.Caps{} },
 		Cards:   func(string) []plan.Gate { return nil },
 		Kept:    func(task string) string { return "refs/colony/r1/kept/" + task },
 		RedBase: func(string, int) bool { return false },
 		Most:    func(string) int { return 0 },
-		Ants:    4, Returns: 2, Now: time.Now}
+		Reword:  func(_ context.Context, commit, _ string) (string, error) { return commit, nil },
+		File:    w.file,
+		Batch:   8, Retries: 1, Rounds: 2, Reviewer: "reviewer", Resolver: "resolver",
+		Ants: 4, Returns: 2, Now: time.Now}
 	for _, g := range gates {
 		parts.Gates = append(parts.Gates, plan.Gate{Run: g})
 	}
