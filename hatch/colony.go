@@ -35,6 +35,7 @@ type Parts struct {
 	Run      string // the run's id; empty: one is made
 	Plan     plan.Plan
 	Models   map[string]string // typed, by card; the empty name is for all
+	Labels   map[string]string
 	Getenv   func(string) string
 	NoGate   bool // tasks that nothing verifies are allowed
 	AllowRed bool // a gate that is red on the base advises until it first passes
@@ -77,7 +78,7 @@ type Colony struct {
 func Open(ctx context.Context, p Parts) (*Colony, error) {
 	c := &Colony{parts: p, run: p.Run, crew: newCrew()}
 	if c.run == "" {
-		c.run = newRunID(p.Now())
+		c.run = NewRunID(p.Now())
 	}
 	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.chooseModels, c.bindGates, c.findRepo, c.confineIt, c.openLog} {
 		if err := step(ctx); err != nil {
@@ -87,7 +88,8 @@ func Open(ctx context.Context, p Parts) (*Colony, error) {
 	return c, nil
 }
 
-func newRunID(now time.Time) string {
+// NewRunID is an id for a run that begins now.
+func NewRunID(now time.Time) string {
 	var b [4]byte
 	rand.Read(b[:])
 	return "r-" + now.UTC().Format("20060102") + "-" + hex.EncodeToString(b[:])[:6]
@@ -229,10 +231,15 @@ func (c *Colony) Close() error {
 	return c.store.Close()
 }
 
+// RunExists is the problem of an id that is taken.
+func RunExists(run string) *Problem {
+	return &Problem{Exit: 2, Code: "run_exists", Message: fmt.Sprintf("there is a run %s already", run), Next: "give another --run-id, or none"}
+}
+
 func (c *Colony) openLog(ctx context.Context) (err error) {
 	dir := c.parts.runDir(c.run)
 	if _, err := os.Stat(dir); err == nil {
-		return &Problem{Exit: 2, Code: "run_exists", Message: fmt.Sprintf("there is a run %s already", c.run), Next: "give another --run-id, or none"}
+		return RunExists(c.run)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the run's directory: %w", err)

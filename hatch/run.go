@@ -34,7 +34,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	finished, err := queen.Run(ctx, queen.Parts{
 		Run: c.run, Planner: queen.Planned(c.parts.Plan, nil), Branch: c.repo.Branch(), Base: c.base,
 		Log: c.log, Hatcher: c, Repo: c.repo, Gates: c.gates, RedBase: c.allowRed(ctx),
-		Ants: c.width(), Returns: c.settings.limits.GateReturns, Now: c.parts.Now, Kept: c.repo.KeptRef,
+		Ants: c.width(), Returns: c.settings.limits.GateReturns, Labels: c.parts.Labels, Now: c.parts.Now, Kept: c.repo.KeptRef,
 		Caps:  func(t plan.Task) ledger.Caps { return antCaps(c.cards[t.Card]) },
 		Most:  func(card string) int { return c.cards[card].Parallel },
 		Cards: func(card string) []plan.Gate { return plainGates(c.cards[card].Gates) },
@@ -71,7 +71,7 @@ func (c *Colony) begin(ctx context.Context) error {
 	started := event.RunStarted{
 		Goal: c.parts.Plan.Goal, Base: c.base, Branch: brief.Branch, Version: c.parts.Version, Mode: c.mode,
 		Sandbox: event.Sandbox{Level: c.box.Level(), Mechanism: c.box.Mechanism()}, Caps: capsEvent(c.caps),
-		Settings: settingsBlob.SHA256, Headless: c.parts.Headless,
+		Settings: settingsBlob.SHA256, Headless: c.parts.Headless, Labels: c.parts.Labels,
 	}
 	for _, g := range c.gates {
 		started.Gates = append(started.Gates, g.Run)

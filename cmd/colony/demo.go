@@ -79,7 +79,7 @@ func (a *app) demo(ctx context.Context, fast, keep bool) (err error) {
 	if err := a.carryOut(ctx, hatch.Parts{
 		Version: version, House: house, Plan: p, Models: map[string]string{"": "scripted/demo"},
 		Getenv: a.getenv, Headless: true, Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
-	}, func(event.RunFinished) []string { return nil }); err != nil || a.json {
+	}, func(event.RunFinished) []string { return nil }, func(event.RunFinished, hatch.Brief) error { return nil }); err != nil || a.json {
 		return err
 	}
 	return a.demoEnd(ctx, house, keep)

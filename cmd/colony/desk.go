@@ -21,7 +21,7 @@ func (a *app) stopCmd() *cobra.Command {
 		Long:    "Ask the owner of a run to stop it as an interrupt would, or to stop one ant only; what it did is kept.\n" + exitHelp,
 		Example: "  colony stop\n  colony stop @ --ant worker-2",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			past, err := a.running(state, word(args))
+			past, err := a.running(state, strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ func (a *app) steerCmd() *cobra.Command {
 			return a.leave(past, event.Wish{Kind: "steer", Ant: args[0], Text: strings.Join(args[1:], " ")})
 		},
 	}
-	cmd.Flags().StringVar(&run, "run", "@", "the `RUN` of the ant")
+	cmd.Flags().StringVar(&run, "run", "", "the `RUN` of the ant")
 	a.stateFlag(cmd, &state)
 	return cmd
 }
@@ -66,14 +66,18 @@ func (a *app) answerCmd() *cobra.Command {
 			return a.leave(past, event.Wish{Kind: "answer", Ask: args[0], Text: strings.Join(args[1:], " ")})
 		},
 	}
-	cmd.Flags().StringVar(&run, "run", "@", "the `RUN` of the question")
+	cmd.Flags().StringVar(&run, "run", "", "the `RUN` of the question")
 	a.stateFlag(cmd, &state)
 	return cmd
 }
 
-// running is a run whose owner is at work.
+// running is the run that was named, else the one that is at work; its owner is there.
 func (a *app) running(state, word string) (hatch.Past, error) {
-	past, err := hatch.Locate(a.where(state)).Find(word)
+	house := hatch.Locate(a.where(state))
+	if word == "" {
+		return a.atWork(house)
+	}
+	past, err := house.Find(word)
 	if err != nil {
 		return past, err
 	}
@@ -81,6 +85,23 @@ func (a *app) running(state, word string) (hatch.Past, error) {
 		return past, &hatch.Problem{Exit: 2, Code: "not_running", Message: fmt.Sprintf("nobody carries out the run %s now", past.ID), Next: "colony status lists the runs"}
 	}
 	return past, nil
+}
+
+func (a *app) atWork(house *hatch.House) (hatch.Past, error) {
+	runs, err := house.Runs()
+	if err != nil {
+		return hatch.Past{}, err
+	}
+	var busy []hatch.Past
+	for _, past := range runs {
+		if past.Owned() {
+			busy = append(busy, past)
+		}
+	}
+	if len(busy) != 1 {
+		return hatch.Past{}, &hatch.Problem{Exit: 2, Code: "not_running", Message: fmt.Sprintf("%d runs are at work in this repository", len(busy)), Next: "name one; colony status lists the runs"}
+	}
+	return busy[0], nil
 }
 
 // leave puts a wish on the run's desk, signed by who typed it.

@@ -50,7 +50,7 @@ Exit codes:
   129, 130, 143  hang-up, interrupt, terminate`
 
 func run(ctx context.Context, a *app) int {
-	ctx, stop := withSignals(ctx)
+	ctx, stop := withSignals(ctx, a.getenv(detachedVar) != "")
 	defer stop()
 	root := a.root()
 	root.SetArgs(a.args)
@@ -92,11 +92,17 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// withSignals ends ctx with a *signalError at the first signal, and the process at the second.
-func withSignals(ctx context.Context) (context.Context, func()) {
+// withSignals ends ctx with a *signalError at the first signal, and the process at the second. A hang-up is none to a
+// command that is detached.
+func withSignals(ctx context.Context, detached bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	if detached {
+		signal.Ignore(syscall.SIGHUP)
+	} else {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	done := make(chan struct{})
 	go func() {
 		for {

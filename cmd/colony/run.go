@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,8 +21,9 @@ import (
 // runOptions are the flags of `colony run`.
 type runOptions struct {
 	file, card, budget, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
-	models, gates                                                                      []string
-	noGate, yes                                                                        bool
+	models, gates, labels                                                              []string
+	report                                                                             string
+	noGate, yes, detach                                                                bool
 }
 
 const runExample = `  colony run -f plan.yaml
@@ -60,10 +62,12 @@ func (a *app) runCmd() *cobra.Command {
 	f.StringVar(&o.base, "base", "", "the `REF` to begin at")
 	f.StringVar(&o.id, "run-id", "", "the run's `ID`")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the plan starts")
+	f.StringArrayVar(&o.labels, "label", nil, "`K=V` kept with the run (repeatable)")
+	f.StringVar(&o.report, "report", "", "write what came of it to `FILE`, .md or .html")
+	f.BoolVarP(&o.detach, "detach", "d", false, "go on by itself, without this terminal")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "one", "review", "from", "include-dirty", "land", "approve-over", "on-ask", "label", "detach/d",
-		"watch", "web", "report", "trust", "issue", "cluster")
+	laterFlags(cmd, "one", "review", "from", "include-dirty", "land", "approve-over", "on-ask", "watch", "web", "trust", "issue", "cluster")
 	return cmd
 }
 
@@ -76,7 +80,17 @@ func (a *app) runPlan(cmd *cobra.Command, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.carryOut(cmd.Context(), parts, nextSteps)
+	if o.detach && a.getenv(detachedVar) == "" {
+		if parts.Run == "" {
+			parts.Run = hatch.NewRunID(time.Now())
+		}
+		return a.detach(cmd.Context(), parts.House, parts.Run)
+	}
+	after := func(f event.RunFinished, b hatch.Brief) error { return nil }
+	if o.report != "" {
+		after = func(f event.RunFinished, b hatch.Brief) error { return writeReport(a.path(o.report), f, b) }
+	}
+	return a.carryOut(cmd.Context(), parts, nextSteps, after)
 }
 
 // partsOf reads all that the run is made of: the plan, the settings of every tier and the cards.
@@ -93,12 +107,19 @@ func (a *app) partsOf(cmd *cobra.Command, o *runOptions) (hatch.Parts, error) {
 	if err != nil {
 		return hatch.Parts{}, usage(cmd, err)
 	}
+	labels, err := labelFlags(o.labels)
+	if err != nil {
+		return hatch.Parts{}, usage(cmd, err)
+	}
+	if ext := filepath.Ext(o.report); o.report != "" && ext != ".md" && ext != ".html" {
+		return hatch.Parts{}, usage(cmd, fmt.Errorf("--report %s: the file must end with .md or .html", o.report))
+	}
 	house, err := a.house(o.state, flagSettings(cmd, o))
 	if err != nil {
 		return hatch.Parts{}, err
 	}
 	return hatch.Parts{
-		Version: version, House: house, Run: o.id, Plan: p, Models: models, Getenv: a.getenv,
+		Version: version, House: house, Run: o.id, Plan: p, Models: models, Labels: labels, Getenv: a.getenv,
 		NoGate: o.noGate, AllowRed: o.redBase == "allow", Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
 	}, redBase(cmd, o.redBase)
 }
@@ -144,11 +165,24 @@ func modelFlags(typed []string) (map[string]string, error) {
 	return out, nil
 }
 
+// labelFlags reads K=V.
+func labelFlags(typed []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, t := range typed {
+		key, value, ok := strings.Cut(t, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("--label %q is not K=V", t)
+		}
+		out[key] = value
+	}
+	return out, nil
+}
+
 // headless reports that nobody is there to answer.
 func (a *app) headless() bool { return a.json || !terminal(a.in) }
 
 // carryOut opens the colony, says what is about to be spent, runs it and says what came of it.
-func (a *app) carryOut(ctx context.Context, parts hatch.Parts, next func(event.RunFinished) []string) error {
+func (a *app) carryOut(ctx context.Context, parts hatch.Parts, next func(event.RunFinished) []string, after func(event.RunFinished, hatch.Brief) error) error {
 	show := a.printer()
 	if !parts.Headless {
 		s := newScreen(show, a.in, a.err)
@@ -172,7 +206,7 @@ func (a *app) carryOut(ctx context.Context, parts hatch.Parts, next func(event.R
 		printSummary(a.out, a.palette(a.out), finished, colony.Brief(), next(finished))
 	}
 	a.exit = exitOf(ctx, finished.Exit)
-	return nil
+	return after(finished, colony.Brief())
 }
 
 // exitOf is the exit code where a signal may have ended the run.
