@@ -33,7 +33,7 @@ type Explained struct {
 
 // AllTools are the tools that a card may list, by name.
 func AllTools() ([]ShownTool, error) {
-	registry, err := allTools(io.Discard, 0)
+	registry, err := allTools(io.Discard, 0, nobodyPlans)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (h *House) card(name string) (cards.Card, error) {
 }
 
 func toolsOf(c cards.Card) ([]ShownTool, error) {
-	registry, err := allTools(io.Discard, 0)
+	registry, err := allTools(io.Discard, 0, nobodyPlans)
 	if err != nil {
 		return nil, err
 	}
