@@ -73,6 +73,7 @@ func (c *Colony) Plan(ctx context.Context) (plan.Plan, *event.Estimate, error) {
 	var estimate *event.Estimate
 	if err == nil {
 		estimate = c.experience(ctx).estimate(made)
+		err = c.record("", queen.Made(made, estimate))
 	}
 	finished.Usage, finished.USD, finished.Price = c.log.of("")
 	err = errors.Join(err, c.record("", finished))
