@@ -73,7 +73,7 @@ func told(e event.Event) string {
 
 // planned says how many tasks a plan has and what it may cost.
 func planned(b event.PlanMade) string {
-	word := fmt.Sprintf("plan of %d tasks", len(b.Tasks))
+	word := "plan of " + counted(len(b.Tasks), "task")
 	if b.Edited {
 		word += ", edited"
 	}
@@ -81,6 +81,14 @@ func planned(b event.PlanMade) string {
 		word += "; estimate: " + b.Estimate.Words()
 	}
 	return word
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func gateWord(b event.GateDone) string {

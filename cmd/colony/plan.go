@@ -153,7 +153,7 @@ func (a *app) showPlan(run string, p plan.Plan, estimate *event.Estimate, o *pla
 	case o.graph == "text":
 		_, err = fmt.Fprint(a.out, view.Text(p.Tree()))
 	case o.output != "":
-		_, err = fmt.Fprintf(a.out, "%s: %d tasks; next: colony run -f %s\n", view.Line(o.output), len(p.Tasks), view.Line(strings.TrimSpace(o.output)))
+		_, err = fmt.Fprintf(a.out, "%s: %s; next: colony run -f %s\n", view.Line(o.output), counted(len(p.Tasks), "task"), view.Line(strings.TrimSpace(o.output)))
 	default:
 		_, err = fmt.Fprint(a.out, view.Text(text))
 	}
