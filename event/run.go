@@ -121,6 +121,7 @@ type TaskReport struct {
 	Commit   string   `json:"commit"`
 	Attempts int      `json:"attempts"`
 	Reason   string   `json:"reason"`
+	Detail   string   `json:"detail,omitempty"` // a sentence more than the reason
 	Files    []string `json:"files"`
 	Receipt  Receipt  `json:"receipt"`
 	Usage    Usage    `json:"usage"`

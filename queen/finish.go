@@ -87,7 +87,7 @@ func (r *run) finish(ctx context.Context) (event.RunFinished, error) {
 // reported is a task's line.
 func (r *run) reported(t *task) event.TaskReport {
 	out := t.report
-	out.ID, out.Title, out.Card, out.Status, out.Reason, out.Attempts = t.ID, t.Title, t.Card, t.state, t.reason, t.attempts
+	out.ID, out.Title, out.Card, out.Status, out.Reason, out.Detail, out.Attempts = t.ID, t.Title, t.Card, t.state, t.reason, t.detail, t.attempts
 	if !t.ended() { // the run was refused before it began
 		out.Status = cancelled
 	}

@@ -31,6 +31,8 @@ type Parts struct {
 	Log     event.Log
 	Hatcher Hatcher
 	Repo    Repo
+	File    func(ctx context.Context, commit, path string) (data []byte, there bool, err error)
+	Reword  func(ctx context.Context, commit, body string) (string, error) // the commit with this body in its message
 	Gate    Gate
 	Caps    func(plan.Task) ledger.Caps      // of an ant on the task
 	Cards   func(card string) []plan.Gate    // the card's own gates
@@ -39,9 +41,16 @@ type Parts struct {
 	RedBase func(gate string, exit int) bool // may this gate, red on the base, advise until it first passes
 	Ants    int                              // at most this many at once
 	Most    func(card string) int            // at most this many of a card at once; 0 is no bound
+	Batch   int                              // at most so much work lands at once; 0 is one
 	Returns int                              // how often a landing may send a task back
-	Labels  map[string]string                // may be empty
-	Now     func() time.Time
+	Retries int                              // how often an attempt that colony lost is made again
+	Review  bool                             // a reviewer sees all work before it lands
+	Rounds  int                              // how often a reviewer may send a task back
+	// Reviewer and Resolver are cards. Without a reviewer, what needs one does not land; without a resolver a conflict
+	// ends with its author.
+	Reviewer, Resolver string
+	Labels             map[string]string // may be empty
+	Now                func() time.Time
 }
 
 func (p Parts) check() error {
@@ -55,6 +64,7 @@ func (p Parts) check() error {
 	need(p.Planner != nil, "planner")
 	need(p.Branch != "" && p.Base != "", "branch or base")
 	need(p.Log != nil && p.Hatcher != nil && p.Repo != nil && p.Gate != nil, "log, hatcher, repository or gate")
+	need(p.File != nil && p.Reword != nil, "files or messages of commits")
 	need(p.RedBase != nil, "word on a red base")
 	need(p.Most != nil, "bound of a card")
 	need(p.Caps != nil && p.Cards != nil && p.Kept != nil && p.Now != nil, "caps, cards, kept or clock")

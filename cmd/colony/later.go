@@ -10,7 +10,7 @@ import (
 // laterVerbs are the verbs of the command's contract that answer "not built yet".
 var laterVerbs = []string{
 	"resume", "watch", "web", "pause", "retry", "diff", "land", "gc", "blame",
-	"replay", "eval", "tools", "mcp", "models", "guard", "sandbox", "ledger", "doctor", "worker", "completion",
+	"replay", "eval", "mcp", "models", "guard", "sandbox", "ledger", "worker",
 }
 
 func later() []*cobra.Command {
