@@ -43,7 +43,9 @@ func told(e event.Event) string {
 	case event.GateDone:
 		return fmt.Sprintf("gate %s (%s) %s", b.Command, b.Where, gateWord(b))
 	case event.LandingDone:
-		return "landing: " + withFiles(b.Outcome, b.Files)
+		return "landing: " + withFiles(b.Outcome, b.Files) + changedInputs(b.GateInputsChanged)
+	case event.ReviewDone:
+		return fmt.Sprintf("review, round %d: %s, %d findings", b.Round, b.Verdict, len(b.Findings))
 	case event.TaskDone:
 		return "task " + e.Task + " " + withReason(b.Status, b.Reason)
 	case event.AskOpened:
@@ -107,6 +109,14 @@ func withReason(status, reason string) string {
 		return status
 	}
 	return status + " (" + reason + ")"
+}
+
+// changedInputs names what a landing changed of that which gates run.
+func changedInputs(files []string) string {
+	if len(files) == 0 {
+		return ""
+	}
+	return "; it changes what gates run: " + strings.Join(files, ", ")
 }
 
 func withFiles(outcome string, files []string) string {

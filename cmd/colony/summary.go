@@ -79,6 +79,11 @@ func printSummary(w io.Writer, p palette, f event.RunFinished, b hatch.Brief, ne
 		row(rows, t.ID, withReason(t.Status, t.Reason), gatesWord(t), money(t.USD, t.Price), short(t.Commit))
 	}
 	rows.Flush()
+	for _, t := range f.Tasks {
+		if t.Detail != "" {
+			fmt.Fprintf(w, "why: %s: %s\n", view.Line(t.ID), view.Line(clip(t.Detail, 400)))
+		}
+	}
 	for _, k := range f.Kept {
 		fmt.Fprintf(w, "kept: the work of %s on %s\n", view.Line(k.Task), view.Line(k.Ref))
 	}
