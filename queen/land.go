@@ -20,6 +20,7 @@ type arrival struct {
 	outcome   string // landed, conflict, gate, stale, empty or review; empty while it is open
 	onto      string
 	candidate repo.Candidate
+	silent    string // the candidate without a word of its author, to go on from
 	conflict  *repo.Conflict
 	inputs    []string // what changed of that which gates run
 	receipts  []event.GateReceipt
@@ -114,6 +115,7 @@ func (l *batch) look(ctx context.Context, a *arrival) (err error) {
 		a.outcome = "review"
 		return nil
 	}
+	a.silent = a.candidate.Commit
 	a.candidate.Commit, err = l.p.Reword(ctx, a.candidate.Commit, t.account)
 	return err
 }
@@ -266,7 +268,7 @@ func (r *run) settled(ctx context.Context, a *arrival) error {
 		return r.again(ctx, t, r.reconcile(t, a.conflict), "conflict")
 	case "gate":
 		t.from, t.detail = a.onto, "red on the combined tree: "+titles(a.red)
-		return r.again(ctx, t, Order{Base: a.candidate.Commit, Kind: "gate", Told: toldGates(a.red), Red: a.red}, "gate")
+		return r.again(ctx, t, Order{Base: a.silent, Kind: "gate", Told: toldGates(a.red), Red: a.red}, "gate")
 	}
 	r.halt(&r.stale, true, "somebody else moved the branch "+r.p.Branch)
 	return r.end(ctx, t, failed, "conflict")

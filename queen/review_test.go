@@ -65,6 +65,25 @@ func TestReview(t *testing.T) {
 	}
 }
 
+// contract 80: work that comes back from its landing goes on from a commit that holds no word of its author's.
+func TestWhatComesBackIsSilent(t *testing.T) {
+	w := newWorld()
+	w.green = func(_, tree string) bool { return !strings.Contains(tree, "a.1") || strings.Contains(tree, "a.2") }
+	w.ant = func(_ context.Context, o queen.Order) (queen.Outcome, error) {
+		out := w.work(o)
+		out.Detail = "I am proud"
+		return out, nil
+	}
+	p := w.parts(tasks(task("a")), "test")
+	p.Reword = func(_ context.Context, commit, _ string) (string, error) {
+		w.trees[commit+" proud"] = w.trees[commit]
+		return commit + " proud", nil
+	}
+	if f := run(t, t.Context(), p); statuses(f) != "a=landed" || w.orders[1].Kind != "gate" || w.orders[1].Base != base+"+a.1" || !strings.HasSuffix(w.branch, " proud") {
+		t.Errorf("%s %+v, %s", statuses(f), w.orders, w.branch)
+	}
+}
+
 // What a review comes to: at most so many returns, a reviewer without a verdict, one that is not there, an author who
 // sees nothing to change.
 func TestHowAReviewEnds(t *testing.T) {
