@@ -47,6 +47,9 @@ func (c *Colony) Brief() Brief {
 	for _, name := range c.cardNames() {
 		m := c.models[name]
 		b.Models = append(b.Models, BriefModel{name, m.String(), m.rate.State})
+		if other, ok := c.models[escalated(name)]; ok {
+			b.Models = append(b.Models, BriefModel{escalated(name), other.String(), other.rate.State})
+		}
 	}
 	return b
 }
