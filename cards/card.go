@@ -1,5 +1,6 @@
 // Package cards holds the card format: who an ant is, what it may use, how it is checked and what it may
-// spend; the built-in cards with their prompts; and the shelf that finds a card by name.
+// spend; the built-in cards with their prompts; the shelf that finds a card by name; and the reading of other
+// tools' agent files as cards.
 package cards
 
 import (
@@ -11,15 +12,24 @@ import (
 // Card is a role. An ant is told the Prompt and may use the Tools, which are a wall: none listed, none used.
 type Card struct {
 	Name, Description, Model, Effort, Prompt string
+	Escalate                                 string // the model that goes on after the last failed gate; empty for none
 	Tools                                    []string
 	Permissions                              Permissions
 	Caps                                     Caps
 	Gates                                    []string
 	Parallel                                 int    // ants of this card at once; 0 is no bound
+	Extends                                  string // the card whose values hold where this one gives none
 	Source                                   string // the file, or BuiltinSource
 	SHA256                                   string // of Text
-	Text                                     string // the YAML as it was read
+	Text                                     string // the YAML as it was read, then that of each card it extends
 	doc                                      *strict.Doc
+	from                                     map[string]origin // by key, as caps.usd; only keys that are set
+}
+
+// origin is the card that gives a value.
+type origin struct {
+	card, source string
+	doc          *strict.Doc
 }
 
 // Permissions are rules over calls: deny beats ask beats allow.

@@ -17,7 +17,7 @@ import (
 
 // tools are all tools there are in this version.
 func tools() []string {
-	return []string{"ask", "done", "edit", "find", "list_tools", "read", "sh", "tool_search", "write"}
+	return []string{"ask", "done", "edit", "find", "list_tools", "plan", "read", "review", "sh", "tool_search", "write"}
 }
 
 func texts(faults strict.Faults) []string {
@@ -80,7 +80,6 @@ prompt: b
 	want := []string{
 		`1:1 unknown key "nmae": did you mean name?`,
 		`1:1 name is missing`,
-		`2:1 escalate is not built yet: delete this key`,
 		`3:9 unknown effort "huge": there are none, minimal, low, medium, high, xhigh`,
 		`4:15 read is here twice: keep one`,
 		`4:21 this entry is empty: delete it`,
@@ -96,7 +95,6 @@ prompt: b
 		`10:1 hatch is not built yet: delete this key`,
 		`11:1 skills is not built yet: delete this key`,
 		`12:1 mcp is not built yet: delete this key`,
-		`13:1 extends is not built yet: delete this key`,
 		`15:1 prompt is here twice: keep one`,
 	}
 	if got := texts(faults); strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -119,7 +117,7 @@ func TestLint(t *testing.T) {
 		want  []string
 	}{
 		"right":               {"[read, done]", nil},
-		"PM01":                {"[raed, grep]", []string{`2:8 card scout: tools does not list done, so its ants could never end: add done`, `2:9 card scout: unknown tool "raed": did you mean read?`, `2:15 card scout: unknown tool "grep": there are ask, done, edit, find, list_tools, read, sh, tool_search, write`}},
+		"PM01":                {"[raed, grep]", []string{`2:8 card scout: tools does not list done, so its ants could never end: add done`, `2:9 card scout: unknown tool "raed": did you mean read?`, `2:15 card scout: unknown tool "grep": there are ask, done, edit, find, list_tools, plan, read, review, sh, tool_search, write`}},
 		"PM02":                {"[]", []string{`2:8 card scout: tools does not list done, so its ants could never end: add done`}},
 		"other case":          {"[Read, done]", []string{`2:9 card scout: unknown tool "Read": did you mean read?`}},
 		"a blank":             {`[" read", done]`, []string{`2:9 card scout: unknown tool " read": did you mean read?`}},
@@ -158,8 +156,8 @@ func TestBuiltinCardsAreRight(t *testing.T) {
 			t.Errorf("card %s: a cap is missing: %+v", c.Name, c.Caps) // contract 77
 		}
 	}
-	worker := cards.Builtin()[0]
-	if worker.Name != "worker" || !slices.Equal(worker.Tools, []string{"read", "find", "edit", "write", "sh", "tool_search", "done", "ask"}) || *worker.Caps.PicoUSD != 2e12 {
+	worker := builtin(t, "worker")
+	if !slices.Equal(worker.Tools, []string{"read", "find", "edit", "write", "sh", "tool_search", "done", "ask"}) || *worker.Caps.PicoUSD != 2e12 {
 		t.Errorf("got %+v", worker)
 	}
 }
@@ -178,7 +176,7 @@ func TestShelf(t *testing.T) {
 	for _, c := range s.List() {
 		names = append(names, c.Name+" "+filepath.Base(c.Source))
 	}
-	if strings.Join(names, ",") != "painter p.yaml,worker worker.yaml" {
+	if strings.Join(names, ",") != "painter p.yaml,queen built-in,resolver built-in,reviewer built-in,scout built-in,worker worker.yaml" {
 		t.Errorf("got %v", names)
 	}
 	_, err := s.Get("paniter")
@@ -186,7 +184,7 @@ func TestShelf(t *testing.T) {
 	if !errors.As(err, &unknown) || unknown.Nearest != "painter" || err.Error() != `unknown card "paniter": did you mean painter?` {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.Get("x"); err == nil || err.Error() != `unknown card "x": there are painter, worker` {
+	if _, err := s.Get("x"); err == nil || err.Error() != `unknown card "x": there are painter, queen, resolver, reviewer, scout, worker` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // Lint checks the card against the names of all tools there are: each plain entry of tools that is none is
 // named with the nearest, byte for byte, so a name in other case, with a blank or with a letter of another
-// alphabet is unknown; and a card that cannot end its work because done is not listed. Patterns with a star
+// alphabet is unknown; and a card that cannot end its work because done is not listed, nor plan or review. Patterns with a star
 // are not looked up: what they will match may not be there yet.
 func Lint(c Card, tools []string) strict.Faults {
 	var faults strict.Faults
@@ -26,11 +26,14 @@ func Lint(c Card, tools []string) strict.Faults {
 		}
 		faults = append(faults, c.fault(fmt.Sprintf("tools[%d]", i), text))
 	}
-	if !slices.Contains(c.Tools, "done") {
+	if !slices.ContainsFunc(c.Tools, func(name string) bool { return slices.Contains(endings, name) }) {
 		faults = append(faults, c.fault("tools", fmt.Sprintf("card %s: tools does not list done, so its ants could never end: add done", c.Name)))
 	}
 	return faults.Sorted()
 }
+
+// endings are the tools with which an ant ends: a worker, a planner, a reviewer.
+var endings = []string{"done", "plan", "review"}
 
 // quoted shows a name so that a look-alike letter is seen.
 func quoted(name string) string {
@@ -41,9 +44,15 @@ func quoted(name string) string {
 	return plain
 }
 
+// fault is a fault at the path, in the file that gives its value.
 func (c Card) fault(path, text string) strict.Fault {
-	if c.doc == nil {
+	key, _, _ := strings.Cut(path, "[")
+	doc := c.doc
+	if at, ok := c.from[key]; ok {
+		doc = at.doc
+	}
+	if doc == nil {
 		return strict.Fault{File: c.Source, Text: text}
 	}
-	return c.doc.Fault(path, text)
+	return doc.Fault(path, text)
 }

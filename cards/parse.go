@@ -1,8 +1,7 @@
 package cards
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,7 +15,7 @@ type raw struct {
 	Name        string      `yaml:"name" strict:"required"`
 	Description string      `yaml:"description"`
 	Model       string      `yaml:"model"`
-	Escalate    string      `yaml:"escalate" strict:"later"`
+	Escalate    string      `yaml:"escalate"`
 	Effort      effort      `yaml:"effort"`
 	Prompt      string      `yaml:"prompt"`
 	Tools       []string    `yaml:"tools"`
@@ -29,7 +28,7 @@ type raw struct {
 	Hatch       []string    `yaml:"hatch" strict:"later"`
 	Skills      []string    `yaml:"skills" strict:"later"`
 	MCP         struct{}    `yaml:"mcp" strict:"later"`
-	Extends     string      `yaml:"extends" strict:"later"`
+	Extends     name        `yaml:"extends"`
 }
 
 type rawCaps struct {
@@ -53,20 +52,37 @@ func (g *gate) UnmarshalText(text []byte) error {
 	return nil
 }
 
+var nameShape = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+
+const nameText = "a card's name is a-z, 0-9, dash and underscore, at most 64, and begins with a letter or digit"
+
+// name is the name of another card.
+type name string
+
+// UnmarshalText takes what can be a card's name.
+func (n *name) UnmarshalText(text []byte) error {
+	if !nameShape.Match(text) {
+		return errors.New(nameText)
+	}
+	*n = name(text)
+	return nil
+}
+
 type effort string
+
+var efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh"}
 
 // UnmarshalText takes the efforts that providers know.
 func (e *effort) UnmarshalText(text []byte) error {
-	known := []string{"none", "minimal", "low", "medium", "high", "xhigh"}
-	if !slices.Contains(known, string(text)) {
-		return fmt.Errorf("unknown effort %q: there are %s", text, strings.Join(known, ", "))
+	if !slices.Contains(efforts, string(text)) {
+		return fmt.Errorf("unknown effort %q: there are %s", text, strings.Join(efforts, ", "))
 	}
 	*e = effort(text)
 	return nil
 }
 
 // Parse reads one card; all faults come at once, by place. Source is the file it came from. Tool names and
-// models are not looked up here: Lint knows the tools.
+// models are not looked up here: Lint knows the tools; nor is the card it extends: a Shelf knows the cards.
 func Parse(source string, data []byte) (Card, strict.Faults) {
 	doc, faults := strict.Parse(source, data)
 	if doc == nil {
@@ -74,8 +90,8 @@ func Parse(source string, data []byte) (Card, strict.Faults) {
 	}
 	var r raw
 	faults = append(faults, doc.Decode(&r)...)
-	if r.Name != "" && !regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`).MatchString(r.Name) {
-		faults = append(faults, doc.Fault("name", "a card's name is a-z, 0-9, dash and underscore, at most 64, and begins with a letter or digit"))
+	if r.Name != "" && !nameShape.MatchString(r.Name) {
+		faults = append(faults, doc.Fault("name", nameText))
 	}
 	faults = append(faults, lists(doc, r, faults)...)
 	return r.card(source, data, doc), faults.Sorted()
@@ -103,15 +119,15 @@ func lists(doc *strict.Doc, r raw, known strict.Faults) strict.Faults {
 }
 
 func (r raw) card(source string, data []byte, doc *strict.Doc) Card {
-	sum := sha256.Sum256(data)
 	c := Card{
-		Name: r.Name, Description: r.Description, Model: r.Model, Effort: string(r.Effort), Prompt: r.Prompt,
-		Tools: r.Tools, Permissions: r.Permissions, Parallel: r.Parallel,
+		Name: r.Name, Description: r.Description, Model: r.Model, Escalate: r.Escalate, Effort: string(r.Effort), Prompt: r.Prompt,
+		Tools: r.Tools, Permissions: r.Permissions, Parallel: r.Parallel, Extends: string(r.Extends),
 		Caps:   Caps{PicoUSD: (*int64)(r.Caps.USD), Tokens: r.Caps.Tokens, Turns: r.Caps.Turns, Calls: r.Caps.Calls, Wall: r.Caps.Wall, Output: r.Caps.Output},
-		Source: source, SHA256: hex.EncodeToString(sum[:]), Text: string(data), doc: doc,
+		Source: source, SHA256: hash(data), Text: string(data), doc: doc,
 	}
 	for _, g := range r.Gates {
 		c.Gates = append(c.Gates, string(g))
 	}
+	c.from = given(c, doc)
 	return c
 }

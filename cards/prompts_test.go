@@ -68,6 +68,28 @@ func TestHouseRulesSayEveryPoint(t *testing.T) {
 	held(t, string(rules), strings.Fields("S1a S1b S2a S2b S3a S3b S4a S4b S5a S5b S6a S6b S7a S7b S8 S9"), points(t, "House rules"))
 }
 
-func TestWorkersPromptSaysEveryPoint(t *testing.T) {
-	held(t, cards.Builtin()[0].Prompt, strings.Fields("W0 W1 W2 W3 W4 W5 W6 W7 W8 W9 W10 W11 W12 W13 W14 W15 W16 W17"), points(t, "Worker"))
+func TestPromptsSayEveryPoint(t *testing.T) {
+	for name, want := range map[string]string{
+		"queen":    "Q0 Q1a Q1b Q2 Q3a Q3b Q3c Q3d Q4a Q4b Q4c Q5 Q6 Q7 Q8a Q8b Q10 Q11a Q11b",
+		"worker":   "W0 W1 W2 W3 W4 W5 W6 W7 W8 W9 W10 W11 W12 W13 W14 W15 W16 W17",
+		"scout":    "C0 C1 C2 C3 C4 C5 C6 C7 C8 C9",
+		"reviewer": "R0a R0b R1 R2 R3 R4 R5 R6 R7 R8 R9 R10 R11a R11b R11c R12 R13 R14",
+		"resolver": "V0a V0b V1 V2 V3 V4 V5 V6 V7 V8 V9 V10 V11",
+	} {
+		t.Run(name, func(t *testing.T) {
+			held(t, builtin(t, name).Prompt, strings.Fields(want), points(t, strings.ToUpper(name[:1])+name[1:]))
+		})
+	}
+}
+
+// builtin is a card that comes with colony.
+func builtin(t *testing.T, name string) cards.Card {
+	t.Helper()
+	for _, c := range cards.Builtin() {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no built-in card %s", name)
+	return cards.Card{}
 }

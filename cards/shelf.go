@@ -23,7 +23,10 @@ type Parts struct {
 }
 
 // Shelf finds cards by name. It is immutable.
-type Shelf struct{ cards map[string]Card }
+type Shelf struct {
+	cards  map[string]Card // with what they extend
+	layers layers          // as they were read
+}
 
 // UnknownError is a name that no card has.
 type UnknownError struct {
@@ -39,22 +42,51 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown card %q: there are %s", e.Name, strings.Join(e.Names, ", "))
 }
 
-// Load reads all cards. A name that a stronger source gives again replaces the weaker card; twice in one
-// source is a fault.
+// Load reads all cards and gives each what it extends. A name that a stronger source gives again replaces the weaker
+// card; twice in one source is a fault.
 func Load(parts Parts) (*Shelf, strict.Faults) {
 	user, faults := readDir(parts.UserDir)
-	s := &Shelf{cards: map[string]Card{}}
+	all := layers{{}}
 	for _, c := range parts.Builtin {
-		s.cards[c.Name] = c
+		all[0][c.Name] = c
 	}
 	for _, files := range []map[string][]byte{user, parts.Project} {
-		faults = append(faults, s.add(files)...)
+		layer, wrong := readAll(files)
+		all, faults = append(all, layer), append(faults, wrong...)
 	}
-	return s, faults
+	s := &Shelf{cards: map[string]Card{}, layers: all}
+	if len(faults) > 0 {
+		return s, faults
+	}
+	for i := range all {
+		whole, wrong := all.whole(i)
+		faults = append(faults, wrong...)
+		maps.Copy(s.cards, whole)
+	}
+	return s, faults.Sorted()
 }
 
-// add reads the files of one source in the order of their names.
-func (s *Shelf) add(files map[string][]byte) strict.Faults {
+// Lint reads and checks card files as if they lay above all of the shelf's cards, which they may extend. Those that the
+// shelf has from the same files are left aside.
+func (s *Shelf) Lint(files map[string][]byte, tools []string) strict.Faults {
+	top, faults := readAll(files)
+	var all layers
+	for _, layer := range s.layers {
+		below := maps.Clone(layer)
+		maps.DeleteFunc(below, func(_ string, c Card) bool { _, again := files[c.Source]; return again })
+		all = append(all, below)
+	}
+	all = append(all, top)
+	whole, wrong := all.whole(len(all) - 1)
+	faults = append(faults, wrong...)
+	for _, c := range whole {
+		faults = append(faults, Lint(c, tools)...)
+	}
+	return faults.Sorted()
+}
+
+// readAll reads the files of one source in the order of their names.
+func readAll(files map[string][]byte) (map[string]Card, strict.Faults) {
 	var faults strict.Faults
 	here := map[string]Card{}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
@@ -67,8 +99,7 @@ func (s *Shelf) add(files map[string][]byte) strict.Faults {
 			here[c.Name] = c
 		}
 	}
-	maps.Copy(s.cards, here)
-	return faults
+	return here, faults
 }
 
 // readDir is the card files of a directory. Only regular files are read, and no further than strict would.

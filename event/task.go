@@ -80,6 +80,7 @@ type LandingDone struct {
 type TaskDone struct {
 	Status   string   `json:"status"`
 	Reason   string   `json:"reason"`
+	Detail   string   `json:"detail,omitempty"` // a sentence more than the reason
 	Attempts int      `json:"attempts"`
 	Commit   string   `json:"commit"`
 	Kept     string   `json:"kept"`

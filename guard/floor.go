@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"path/filepath"
@@ -195,3 +196,6 @@ func changesRepository(commands []tools.Command) string {
 	}
 	return ""
 }
+
+// ProtectedNames are the names that no call writes at any depth of the worktree, ascending.
+func ProtectedNames() []string { return slices.Sorted(maps.Keys(protectedNames)) }

@@ -16,6 +16,7 @@ import (
 	"colony/event"
 	"colony/guard"
 	"colony/ledger"
+	"colony/model"
 	"colony/queen"
 	"colony/repo"
 	"colony/tools"
@@ -32,6 +33,7 @@ type life struct {
 	box     confined
 	env     *tools.Env
 	ant     *ant.Ant
+	shelf   *tools.Registry         // from which its own registry is carved
 	halted  func() error            // why the run is being stopped; nil while it is not
 	work    repo.Commit             // what it changed so far; zero where nothing
 	asked   atomic.Int64            // questions
@@ -39,6 +41,7 @@ type life struct {
 	cut     context.CancelCauseFunc // ends this ant only
 	ears    sync.Mutex              // guards heard
 	heard   []string                // texts from outside that wait for the next tool boundary
+	risen   bool                    // it works with the model that its card escalates to
 	warned  map[ledger.Little]bool  // by scope and cap: what the ant was told of
 }
 
@@ -47,37 +50,62 @@ var _ queen.Hatcher = (*Colony)(nil)
 // Hatch carries one order out: a worktree, an ant until it is done, its commit, the gates in the worktree. The ant
 // gets the output of a red gate back a bounded number of times.
 func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error) {
-	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], warned: map[ledger.Little]bool{}}
-	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
-	var err error
-	if l.tree, err = c.repo.Worktree(ctx, fmt.Sprintf("%s.%d", o.Ant, o.Attempt), o.Base); err != nil {
-		return queen.Outcome{}, err
+	l, err := c.newLife(ctx, o, c.registry)
+	if err != nil && ctx.Err() == nil {
+		return queen.Outcome{Reason: queen.Internal, Detail: err.Error()}, nil
 	}
-	c.book.OpenAnt(l.account, o.Caps)
-	l.halted = func() error { return context.Cause(ctx) }
-	long, end := grace(ctx, time.Duration(c.settings.limits.Stop))
-	defer end()
-	long, l.cut = context.WithCancelCause(long)
-	defer l.cut(nil)
-	defer c.crew.enter(l)()
-	timed, stop := c.book.Context(long, l.account)
-	defer stop()
-	if err := l.wake(timed); err != nil {
-		return queen.Outcome{}, err
-	}
-	defer l.env.Jobs.Close()
-	outcome, ended, err := l.live(timed)
 	if err != nil {
-		return outcome, err
+		return queen.Outcome{}, err
 	}
-	if err := l.append(event.AntEnded{Reason: string(ended)}); err != nil {
+	if o.Review != nil {
+		return l.review(ctx)
+	}
+	var outcome queen.Outcome
+	err = l.lead(ctx, l.task(), func(ctx context.Context) (ended ant.Reason, err error) {
+		outcome, ended, err = l.live(ctx)
+		return ended, err
+	})
+	if err != nil {
 		return outcome, err
 	}
 	return l.settle(ctx, outcome)
 }
 
-// wake builds the ant, from the log where it lived before, and tells it what it is for.
-func (l *life) wake(ctx context.Context) error {
+// newLife gives an order's ant its worktree and its account.
+func (c *Colony) newLife(ctx context.Context, o queen.Order, shelf *tools.Registry) (*life, error) {
+	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[ledger.Little]bool{}}
+	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
+	var err error
+	if l.tree, err = c.repo.Worktree(ctx, fmt.Sprintf("%s.%d", o.Ant, o.Attempt), o.Base); err != nil {
+		return nil, err
+	}
+	c.book.OpenAnt(l.account, o.Caps)
+	return l, nil
+}
+
+// lead lets the ant live, within its caps and for a while longer than ctx, from what it is told first to its end.
+func (l *life) lead(ctx context.Context, first string, live func(context.Context) (ant.Reason, error)) error {
+	l.halted = func() error { return context.Cause(ctx) }
+	long, end := grace(ctx, time.Duration(l.settings.limits.Stop))
+	defer end()
+	long, l.cut = context.WithCancelCause(long)
+	defer l.cut(nil)
+	defer l.crew.enter(l)()
+	timed, stop := l.book.Context(long, l.account)
+	defer stop()
+	if err := l.wake(timed, first); err != nil {
+		return err
+	}
+	defer l.env.Jobs.Close()
+	ended, err := live(timed)
+	if err != nil {
+		return err
+	}
+	return l.append(event.AntEnded{Reason: string(ended)})
+}
+
+// wake builds the ant, from the log where it lived before, and tells it what it is for, or why it comes back.
+func (l *life) wake(ctx context.Context, first string) error {
 	memory, err := l.recall(ctx)
 	if err != nil {
 		return err
@@ -85,11 +113,27 @@ func (l *life) wake(ctx context.Context) error {
 	if err := l.furnish(); err != nil {
 		return err
 	}
+	if err := l.animate(memory); err != nil {
+		return err
+	}
+	if memory.Turns() == 0 {
+		return l.ant.Tell(ctx, "task", first)
+	}
+	return l.ant.Tell(ctx, l.order.Kind, l.order.Told+l.redOutput())
+}
+
+// animate makes the ant of a memory, with the model that it works with now.
+func (l *life) animate(memory *ant.Memory) (err error) {
 	policy := l.policies[l.order.Card]
 	system := l.system(l.card)
+	way := l.routed[l.model.String()]
+	asked := model.Provider(sending{l.book.Meter(l.account, way.client), l.halted})
+	if l.model.rate.State != event.Free {
+		asked = l.warmth.around(l.model.String()+" "+l.card.Name, asked)
+	}
 	l.ant, err = ant.New(ant.Parts{
 		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.card.Effort,
-		Model:    l.routed[l.model.String()].governor.Around(sending{l.book.Meter(l.account, l.routed[l.model.String()].client), l.halted}),
+		Model:    way.governor.Around(asked),
 		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: l.layers(policy), Foresee: policy.Foresee, Log: l.log,
 		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
 		Calls: func(n int) error { return l.book.Calls(l.account, n) },
@@ -98,19 +142,13 @@ func (l *life) wake(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := l.hatched(system); err != nil {
-		return err
-	}
-	if memory.Turns() == 0 {
-		return l.ant.Tell(ctx, "task", l.task())
-	}
-	return l.ant.Tell(ctx, l.order.Kind, l.order.Told+l.redOutput())
+	return l.hatched(system)
 }
 
 // recall is the ant's memory from the log; that of a new ant is empty.
 func (l *life) recall(ctx context.Context) (*ant.Memory, error) {
 	memory := ant.NewMemory(l.tree.Dir)
-	if l.order.Attempt == 1 {
+	if l.order.Attempt == 1 && !l.risen {
 		return memory, nil
 	}
 	for e, err := range l.log.Read(ctx, 0) {
@@ -138,7 +176,7 @@ func (l *life) furnish() (err error) {
 		return fmt.Errorf("make the scratch directory: %w", err)
 	}
 	l.box = l.box.in(l.tree.Dir, scratch)
-	registry, err := l.registry.Child(l.card.Tools, nil)
+	registry, err := l.shelf.Child(l.card.Tools, nil)
 	if err != nil {
 		return err
 	}
@@ -211,6 +249,9 @@ func (l *life) outputLimit() int {
 func (l *life) task() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Task %s: %s\n\n%s\n", l.order.Task, l.order.Title, strings.TrimSpace(l.order.Prompt))
+	if len(l.order.Files) > 0 {
+		fmt.Fprintf(&b, "\nThe files of this task, beside which nothing may change: %s\n", strings.Join(l.order.Files, ", "))
+	}
 	if len(l.order.Gates) > 0 {
 		b.WriteString("\nColony runs these gates after done:\n")
 		for _, g := range l.order.Gates {

@@ -12,6 +12,7 @@ import (
 type Brief struct {
 	Run, Goal, Branch, Base string
 	Tasks, Ants             int
+	Planned                 bool // by the queen: Tasks is not known yet
 	Models                  []BriefModel
 	Gates                   []string
 	NoGate                  bool
@@ -30,9 +31,12 @@ type BriefModel struct {
 // Brief says what the run is made of.
 func (c *Colony) Brief() Brief {
 	b := Brief{
-		Run: c.run, Goal: c.parts.Plan.Goal, Branch: "colony/" + c.run, Base: c.base,
-		Tasks: len(c.parts.Plan.Tasks), Ants: c.width(), NoGate: c.parts.NoGate,
+		Run: c.run, Goal: c.goal(), Branch: "colony/" + c.run, Base: c.base,
+		Tasks: len(c.parts.Plan.Tasks), Planned: c.parts.Goal != "", Ants: c.width(), NoGate: c.parts.NoGate,
 		Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.caps), Left: c.left,
+	}
+	if c.parts.Only {
+		b.Branch = ""
 	}
 	for _, f := range c.parts.Settings.Held() {
 		b.Held = append(b.Held, fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Text))
@@ -43,6 +47,9 @@ func (c *Colony) Brief() Brief {
 	for _, name := range c.cardNames() {
 		m := c.models[name]
 		b.Models = append(b.Models, BriefModel{name, m.String(), m.rate.State})
+		if other, ok := c.models[escalated(name)]; ok {
+			b.Models = append(b.Models, BriefModel{escalated(name), other.String(), other.rate.State})
+		}
 	}
 	return b
 }

@@ -41,9 +41,12 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	tending := pool.New().WithErrors().WithContext(ctx)
 	tending.Go(func(ctx context.Context) error { return c.tend(ctx, stop) })
 	finished, err := queen.Run(ctx, queen.Parts{
-		Run: c.run, Plan: c.parts.Plan, Branch: c.repo.Branch(), Base: c.base,
+		Run: c.run, Planner: c.plan, Branch: c.repo.Branch(), Base: c.base,
 		Log: c.log, Hatcher: c, Repo: c.repo, Gates: c.gates, RedBase: c.allowRed(ctx),
 		Ants: c.width(), Returns: c.settings.limits.GateReturns, Labels: c.parts.Labels, Now: c.parts.Now, Kept: c.repo.KeptRef,
+		Batch: c.settings.limits.LandingBatch, Rounds: c.settings.limits.ReviewRounds, Retries: retries,
+		Review: c.settings.run.Review, Reviewer: c.helper(reviewerCard), Resolver: c.helper(resolverCard),
+		File: c.repo.File, Reword: c.repo.Reword,
 		Caps:  func(t plan.Task) ledger.Caps { return antCaps(c.cards[t.Card]) },
 		Most:  func(card string) int { return c.cards[card].Parallel },
 		Cards: func(card string) []plan.Gate { return plainGates(c.cards[card].Gates) },
@@ -64,18 +67,15 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	return finished, nil
 }
 
-// begin opens the tasks' accounts and appends run.started.
+// begin appends run.started.
 func (c *Colony) begin(ctx context.Context) error {
-	for _, t := range c.parts.Plan.Tasks {
-		c.book.OpenTask(t.ID, taskCaps(t))
-	}
 	brief := c.Brief()
 	settingsBlob, err := c.blobs.Put("application/yaml", []byte(c.parts.Settings.Text()))
 	if err != nil {
 		return err
 	}
 	started := event.RunStarted{
-		Goal: c.parts.Plan.Goal, Base: c.base, Branch: brief.Branch, Version: c.parts.Version, Mode: c.mode,
+		Goal: c.goal(), Base: c.base, Branch: brief.Branch, Version: c.parts.Version, Mode: c.mode,
 		Sandbox: event.Sandbox{Level: c.box.Level(), Mechanism: c.box.Mechanism()}, Caps: capsEvent(c.caps),
 		Settings: settingsBlob.SHA256, Headless: c.parts.Headless, Labels: c.parts.Labels,
 	}

@@ -117,7 +117,14 @@ func brings(f ProjectFile) ([]string, error) {
 		if len(faults) > 0 {
 			return nil, faults
 		}
-		return append([]string{"card " + card.Name}, card.Gates...), nil
+		runs := append([]string{"card " + card.Name}, card.Gates...)
+		if card.Extends != "" {
+			runs[0] += ", which extends " + card.Extends
+		}
+		for _, rule := range card.Permissions.Allow {
+			runs = append(runs, "without a question: "+rule)
+		}
+		return runs, nil
 	}
 	settings, err := configs.Load(configs.Parts{Project: configs.File{Path: f.Path, Data: f.Data}})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 type rawPlan struct {
 	Goal  string    `yaml:"goal"`
-	Why   string    `yaml:"why" strict:"later"`
+	Why   string    `yaml:"why"`
 	Tasks []rawTask `yaml:"tasks" strict:"required"`
 }
 
@@ -20,12 +20,12 @@ type rawTask struct {
 	Title  string   `yaml:"title"`
 	Prompt string   `yaml:"prompt" strict:"required"`
 	Card   string   `yaml:"card"`
-	Files  []string `yaml:"files" strict:"later"`
+	Files  []string `yaml:"files"`
 	Needs  []string `yaml:"needs"`
-	Locks  []string `yaml:"locks" strict:"later"`
+	Locks  []string `yaml:"locks"`
 	Gates  []Gate   `yaml:"gates"`
 	Caps   rawCaps  `yaml:"caps"`
-	Review bool     `yaml:"review" strict:"later"`
+	Review bool     `yaml:"review"`
 }
 
 type rawCaps struct {
@@ -45,7 +45,7 @@ func Parse(file string, data []byte) (Plan, strict.Faults) {
 	}
 	var raw rawPlan
 	faults = append(faults, doc.Decode(&raw)...)
-	p := Plan{Goal: raw.Goal, Tasks: make([]Task, len(raw.Tasks)), doc: doc}
+	p := Plan{Goal: raw.Goal, Why: raw.Why, Tasks: make([]Task, len(raw.Tasks)), doc: doc}
 	for i, t := range raw.Tasks {
 		p.Tasks[i] = t.task()
 	}
@@ -53,11 +53,13 @@ func Parse(file string, data []byte) (Plan, strict.Faults) {
 	c.ids()
 	c.needs()
 	c.cycles()
+	c.globs()
 	return p, append(faults, c.faults...).Sorted()
 }
 
 func (t rawTask) task() Task {
 	task := Task{ID: t.ID, Title: t.Title, Prompt: t.Prompt, Card: t.Card, Needs: t.Needs, Gates: t.Gates,
+		Files: t.Files, Locks: t.Locks, Review: t.Review,
 		Caps: Caps{PicoUSD: (*int64)(t.Caps.USD), Tokens: t.Caps.Tokens, Turns: t.Caps.Turns, Calls: t.Caps.Calls, Wall: t.Caps.Wall}}
 	if task.Title == "" {
 		task.Title = t.ID
@@ -74,13 +76,14 @@ func (p Plan) Check(cards []string) strict.Faults {
 	var faults strict.Faults
 	for i, t := range p.Tasks {
 		if !known[t.Card] {
-			faults = append(faults, p.fault(fmt.Sprintf("tasks[%d].card", i), unknown("card", t.Card, cards)))
+			faults = append(faults, p.Fault(fmt.Sprintf("tasks[%d].card", i), unknown("card", t.Card, cards)))
 		}
 	}
 	return faults.Sorted()
 }
 
-func (p Plan) fault(path, text string) strict.Fault {
+// Fault is a fault at the place of the path, such as tasks[1].card, in the file the plan was read from.
+func (p Plan) Fault(path, text string) strict.Fault {
 	if p.doc == nil {
 		return strict.Fault{File: "plan", Text: path + ": " + text}
 	}

@@ -2,6 +2,7 @@
 package plan
 
 import (
+	"strings"
 	"time"
 
 	"colony/strict"
@@ -12,7 +13,10 @@ type Plan struct {
 	Goal  string
 	Why   string
 	Tasks []Task
-	doc   *strict.Doc // where it was read from; nil for a plan made in code
+
+	Edited bool // a person changed it after the queen made it
+
+	doc *strict.Doc // where it was read from; nil for a plan made in code
 }
 
 // Task is one unit of work. ID becomes part of the names of refs and paths. An empty Card is the run's default card.
@@ -22,6 +26,18 @@ type Task struct {
 	Gates                   []Gate
 	Caps                    Caps
 	Review                  bool
+}
+
+// titleLimit is how many characters of a goal make a title.
+const titleLimit = 72
+
+// One is the plan in which the goal is the only task.
+func One(goal string) Plan {
+	title, _, _ := strings.Cut(strings.TrimSpace(goal), "\n")
+	if runes := []rune(strings.TrimSpace(title)); len(runes) > titleLimit {
+		title = strings.TrimSpace(string(runes[:titleLimit-1])) + "…"
+	}
+	return Plan{Goal: goal, Tasks: []Task{{ID: "t1", Title: strings.TrimSpace(title), Prompt: goal}}}
 }
 
 // Caps bound a task; a nil field does not.

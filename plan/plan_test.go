@@ -71,15 +71,11 @@ tasks:
 `))
 	want := []string{
 		`1:1 unknown key "gaol": did you mean goal?`,
-		`2:1 why is not built yet: delete this key`,
 		`4:9 an id is`,
-		`6:5 files is not built yet: delete this key`,
 		`8:13 prompt is empty`,
 		`9:16 unknown task "d": there are A, b, c`,
 		`9:19 unknown task "zzz": there are A, b, c`,
 		`9:24 c is here twice: keep one`,
-		`10:5 review is not built yet: delete this key`,
-		`11:5 locks is not built yet: delete this key`,
 		`12:9 task b is here twice: the first is on line 7`,
 		`14:27 dir must be inside the repository and relative to it`,
 		`14:34 a gate needs a command: write run`,

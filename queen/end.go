@@ -15,6 +15,9 @@ const keepTime = 30 * time.Second
 // end gives a task its final state, and those that needed it. Work that did not land is kept first.
 func (r *run) end(ctx context.Context, t *task, status, reason string) error {
 	t.state, t.reason = status, reason
+	if t.met() {
+		t.detail = ""
+	}
 	keepErr := r.keep(ctx, t)
 	if err := r.count.read(ctx, r.p.Log); err != nil {
 		return errors.Join(keepErr, err)
@@ -50,10 +53,10 @@ func (r *run) keep(ctx context.Context, t *task) error {
 // done is the event of a task that ended, and fills its line of the report.
 func (r *run) done(t *task) event.Event {
 	usage, usd, price := r.count.bill.Task(t.ID)
-	d := event.TaskDone{Status: t.state, Reason: t.reason, Attempts: t.attempts, Commit: t.report.Commit, Kept: t.kept,
+	d := event.TaskDone{Status: t.state, Reason: t.reason, Detail: t.detail, Attempts: t.attempts, Commit: t.report.Commit, Kept: t.kept,
 		Usage: usage, USD: usd, Price: price, Verified: t.state == landed && proven(t.report.Receipt)}
 	t.report.Verified = d.Verified
-	return event.Event{Task: t.ID, Ant: t.ant, Body: d}
+	return event.Event{Task: t.ID, Ant: t.ant(), Body: d}
 }
 
 // proven reports whether a gate passed on what landed.

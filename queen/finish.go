@@ -63,15 +63,15 @@ func (r *run) finish(ctx context.Context) (event.RunFinished, error) {
 	r.broken = r.broken || readErr != nil
 	f := event.RunFinished{Branch: strings.TrimPrefix(r.p.Branch, "refs/heads/"), Base: r.p.Base, Commit: r.head, WallMs: r.p.Now().Sub(r.start).Milliseconds(),
 		Reason: r.why, Denied: r.count.denied, Labels: r.p.Labels}
-	if r.refused != "" {
-		f.Reason = r.refused
+	if r.refused != nil {
+		f.Reason = r.refused.Reason
 	}
 	f.Usage, f.USD, f.Price = r.count.bill.Total()
 	byID := map[string]*task{}
 	for _, t := range r.graph.order {
 		byID[t.ID] = t
 	}
-	for _, one := range r.p.Plan.Tasks {
+	for _, one := range r.graph.plan.Tasks {
 		t := byID[one.ID]
 		f.Tasks = append(f.Tasks, r.reported(t))
 		if t.kept != "" {
@@ -87,7 +87,7 @@ func (r *run) finish(ctx context.Context) (event.RunFinished, error) {
 // reported is a task's line.
 func (r *run) reported(t *task) event.TaskReport {
 	out := t.report
-	out.ID, out.Title, out.Card, out.Status, out.Reason, out.Attempts = t.ID, t.Title, t.Card, t.state, t.reason, t.attempts
+	out.ID, out.Title, out.Card, out.Status, out.Reason, out.Detail, out.Attempts = t.ID, t.Title, t.Card, t.state, t.reason, t.detail, t.attempts
 	if !t.ended() { // the run was refused before it began
 		out.Status = cancelled
 	}
@@ -99,8 +99,8 @@ func (r *run) reported(t *task) event.TaskReport {
 // exit is the first that applies of colony's own failure, a signal, the provider, a cap, an ask, a task.
 func (r *run) exit(ctx context.Context) int {
 	switch {
-	case r.refused != "":
-		return exitRefused
+	case r.refused != nil:
+		return r.refused.Exit
 	case r.broken:
 		return exitBroken
 	case r.all():
@@ -134,8 +134,9 @@ func (r *run) lostToModel() bool {
 	return slices.ContainsFunc(r.graph.order, func(t *task) bool { return t.state == failed && t.reason == string(Model) })
 }
 
+// all reports whether every task went well; without a plan none did.
 func (r *run) all() bool {
-	return !slices.ContainsFunc(r.graph.order, func(t *task) bool { return !t.met() })
+	return len(r.graph.order) > 0 && !slices.ContainsFunc(r.graph.order, func(t *task) bool { return !t.met() })
 }
 
 func (r *run) status(ctx context.Context, exit int) string {

@@ -42,14 +42,15 @@ type onTree struct {
 type ratchet struct {
 	advises map[gateKey]bool // red on the base and not yet passed on a tree of the branch
 	passed  map[onTree]event.GateReceipt
+	red     map[onTree]event.GateReceipt // in this landing
 }
 
 func newRatchet() *ratchet {
-	return &ratchet{advises: map[gateKey]bool{}, passed: map[onTree]event.GateReceipt{}}
+	return &ratchet{advises: map[gateKey]bool{}, passed: map[onTree]event.GateReceipt{}, red: map[onTree]event.GateReceipt{}}
 }
 
 func (r *ratchet) copy() *ratchet {
-	return &ratchet{advises: maps.Clone(r.advises), passed: maps.Clone(r.passed)}
+	return &ratchet{advises: maps.Clone(r.advises), passed: maps.Clone(r.passed), red: map[onTree]event.GateReceipt{}}
 }
 
 // binding are the gates of a task that can hold it back as things are. Its own always do.
@@ -83,7 +84,8 @@ type gateRun struct {
 	gates        []plan.Gate
 }
 
-// runGates runs the gates, each after its start was recorded, and reuses those that passed on the tree.
+// runGates runs the gates, each after its start was recorded, and reuses those that passed on the tree, or were red on it
+// in the same landing.
 // The checkout is made only where one has to run.
 func runGates(ctx context.Context, p Parts, rt *ratchet, run gateRun) (receipts []event.GateReceipt, err error) {
 	var out repo.Checkout
@@ -94,6 +96,9 @@ func runGates(ctx context.Context, p Parts, rt *ratchet, run gateRun) (receipts 
 	}()
 	for _, g := range run.gates {
 		receipt, reused := rt.passed[onTree{keyOf(g), run.tree}]
+		if !reused {
+			receipt, reused = rt.red[onTree{keyOf(g), run.tree}]
+		}
 		if receipt.Reused = reused; !reused {
 			if out.Dir == "" {
 				if out, err = p.Repo.Checkout(ctx, run.commit); err != nil {
@@ -108,6 +113,8 @@ func runGates(ctx context.Context, p Parts, rt *ratchet, run gateRun) (receipts 
 		}
 		if receipt.Exit == 0 {
 			rt.passed[onTree{keyOf(g), run.tree}] = receipt
+		} else {
+			rt.red[onTree{keyOf(g), run.tree}] = receipt
 		}
 		receipts = append(receipts, receipt)
 		if err := record(ctx, p, gateDone(run, g, receipt)); err != nil {
@@ -147,8 +154,8 @@ func (r *run) baseGates(ctx context.Context) error {
 			continue
 		}
 		r.ratchet.advises[keyOf(gates[i])] = true
-		if r.refused == "" && !r.p.RedBase(gates[i].Title(), receipt.Exit) {
-			r.refused = fmt.Sprintf("red_base: the gate %q ends with %d on the base already: mend it first, or go on with --red-base allow", gates[i].Title(), receipt.Exit)
+		if r.refused == nil && !r.p.RedBase(gates[i].Title(), receipt.Exit) {
+			r.refused = &Unplanned{Exit: exitRefused, Reason: fmt.Sprintf("red_base: the gate %q ends with %d on the base already: mend it first, or go on with --red-base allow", gates[i].Title(), receipt.Exit)}
 		}
 	}
 	return nil

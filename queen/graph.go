@@ -28,16 +28,44 @@ type task struct {
 	unmet      int         // needs not yet met
 	dependents []*task
 
-	state    string
-	reason   string
-	ant      string
-	attempts int
-	returns  int
-	order    Order
-	work     string // the last commit of it
-	report   event.TaskReport
-	kept     string
+	state, reason, detail string
+
+	role    string          // whose turn it is: author, reviewer or resolver
+	order   Order           // of the ant at work, or of the next
+	crew    map[string]crew // by role
+	from    string          // the commit between which and work lies what the task does
+	work    string          // the last commit of it
+	account string          // what its author said of it, for the message of the landing
+	kept    string
+	report  event.TaskReport
+
+	attempts, returns, retries int
+	review                     review
 }
+
+// crew is the ant of a role and how often it was hatched for the task.
+type crew struct {
+	ant   string
+	times int
+}
+
+// The roles of ants on a task.
+const (
+	author   = "author"
+	reviewer = "reviewer"
+	resolver = "resolver"
+)
+
+// ant is who works, or worked, on the task itself.
+func (t *task) ant() string {
+	if r, ok := t.crew[resolver]; ok {
+		return r.ant
+	}
+	return t.crew[author].ant
+}
+
+// holds reports whether the task keeps others from its files and locks.
+func (t *task) holds() bool { return t.attempts > 0 && !t.ended() }
 
 func (t *task) ended() bool {
 	return slices.Contains([]string{landed, noChange, failed, cancelled, blocked}, t.state)
@@ -53,13 +81,14 @@ type graph struct {
 	queue []*task // ready: those that come back first, else in depth-first order
 }
 
-func newGraph(p Parts) *graph {
-	g := &graph{plan: p.Plan}
+func newGraph(p Parts, of plan.Plan) *graph {
+	g := &graph{plan: of}
 	byID := map[string]*task{}
-	for _, t := range p.Plan.Tasks {
-		byID[t.ID] = &task{Task: t, state: pending, gates: union(p.Gates, p.Cards(t.Card), t.Gates)}
+	for _, t := range of.Tasks {
+		byID[t.ID] = &task{Task: t, state: pending, role: author, order: Order{Card: t.Card}, crew: map[string]crew{},
+			gates: union(p.Gates, p.Cards(t.Card), t.Gates)}
 	}
-	for i, id := range p.Plan.Order() {
+	for i, id := range of.Order() {
 		t := byID[id]
 		t.place = i
 		g.order = append(g.order, t)
@@ -90,8 +119,8 @@ func (g *graph) roots() []*task {
 func (g *graph) push(t *task) {
 	t.state = ready
 	at, _ := slices.BinarySearchFunc(g.queue, t, func(a, b *task) int {
-		if (a.returns > 0) != (b.returns > 0) {
-			if a.returns > 0 {
+		if (a.attempts > 0) != (b.attempts > 0) {
+			if a.attempts > 0 {
 				return -1
 			}
 			return 1
@@ -101,19 +130,28 @@ func (g *graph) push(t *task) {
 	g.queue = slices.Insert(g.queue, at, t)
 }
 
-// pop takes the first ready task whose card has a place free; nil where none has.
+// pop takes the first ready task whose card has a place free and that meets no task which is under way; nil where
+// there is none.
 func (g *graph) pop(most func(card string) int) *task {
 	at := map[string]int{} // ants at work, by card
+	var under []*task
 	for _, t := range g.order {
 		if t.state == running {
-			at[t.Card]++
+			at[t.order.Card]++
+		}
+		if t.holds() {
+			under = append(under, t)
 		}
 	}
 	for i, t := range g.queue {
-		if m := most(t.Card); m == 0 || at[t.Card] < m {
-			g.queue = slices.Delete(g.queue, i, i+1)
-			return t
+		if m := most(t.order.Card); m > 0 && at[t.order.Card] >= m {
+			continue
 		}
+		if !t.holds() && slices.ContainsFunc(under, func(other *task) bool { return t.Meets(other.Task) }) {
+			continue
+		}
+		g.queue = slices.Delete(g.queue, i, i+1)
+		return t
 	}
 	return nil
 }
@@ -151,8 +189,8 @@ func (t *task) downstream() []*task {
 }
 
 // planMade is the graph as the log keeps it, in the order of the file.
-func (g *graph) planMade() event.PlanMade {
-	made := event.PlanMade{}
+func (g *graph) planMade(estimate *event.Estimate) event.PlanMade {
+	made := event.PlanMade{Estimate: estimate, Edited: g.plan.Edited}
 	for _, t := range g.plan.Tasks {
 		made.Tasks = append(made.Tasks, event.PlanTask{ID: t.ID, Title: t.Title, Prompt: t.Prompt, Card: t.Card, Needs: t.Needs,
 			Files: t.Files, Locks: t.Locks, Gates: commands(t.Gates), Caps: logCaps(t.Caps), Review: t.Review})

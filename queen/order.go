@@ -12,17 +12,36 @@ import (
 type Order struct {
 	Run, Task, Title string
 	Ant, Card        string
-	Base             string // the commit the ant's worktree begins at
-	Prompt           string // the task's
-	Told             string // why the ant comes back; empty at the first attempt
-	Kind             string // of Told, as in ant.told: conflict or gate
-	Attempt          int    // from 1
+	Base             string   // the commit the ant's worktree begins at
+	Prompt           string   // the task's
+	Told             string   // why the ant comes back; empty at the first attempt
+	Kind             string   // of Told, as in ant.told: conflict, gate, review or nudge; review is also a reviewer's order
+	Attempt          int      // of this ant, from 1
+	Files            []string // what the work may change; empty for all
 	Carve            [][2][]string
 	Gates            []plan.Gate         // what binds this task: the repository's, its card's, its own
 	Red              []event.GateReceipt // of Told: the gates that were red; their output is in blobs by hash
+	Review           *Review             // what a reviewer looks at; nil for all other ants
 	Caps             ledger.Caps
 	Fence            int64 // the lease's fencing number, rising over the run
 }
+
+// Review is what a reviewer is asked about: the work between From and the order's Base. It never holds a word of the
+// author's.
+type Review struct {
+	From    string
+	Since   string // the commit that was read in the round before; empty in the first
+	Round   int    // from 1
+	Receipt []event.GateReceipt
+	Inputs  []string        // files that decide what a gate runs, or tests that went
+	Old     []event.Finding // of the round before
+}
+
+// The verdicts of a reviewer.
+const (
+	Approve  = "approve"
+	SendBack = "send_back"
+)
 
 // Reason is why an ant ended. The set is closed.
 type Reason string
@@ -50,11 +69,13 @@ const (
 // Outcome is what an attempt came to.
 type Outcome struct {
 	Reason       Reason
-	Detail       string // one sentence for a person; of NoChange the ant's summary
+	Detail       string // one sentence for a person; of Done and NoChange the ant's summary, of Blocked what was tried and is missing
 	Commit, Tree string // of Done: the work
 	Files        []string
 	Gates        []event.GateReceipt // one for each of the order's, in its order, as they ran on Tree
 	Scope        string              // of a cap: run, task or ant
+	Verdict      string              // of a reviewer that is Done
+	Findings     []event.Finding     // of a reviewer
 	Kept         string              // the ref that keeps work which will not land
 	Fatal        bool                // the provider refused: no later request of the run can work
 	Asked        bool                // it ended because of an unanswered ask or an untrusted file

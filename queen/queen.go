@@ -25,12 +25,14 @@ type Repo interface {
 // Parts are what Run needs.
 type Parts struct {
 	Run     string
-	Plan    plan.Plan // checked; every task names its card
-	Branch  string    // full name of the run's branch
-	Base    string    // commit, where the branch is
+	Planner Planner
+	Branch  string // full name of the run's branch
+	Base    string // commit, where the branch is
 	Log     event.Log
 	Hatcher Hatcher
 	Repo    Repo
+	File    func(ctx context.Context, commit, path string) (data []byte, there bool, err error)
+	Reword  func(ctx context.Context, commit, body string) (string, error) // the commit with this body in its message
 	Gate    Gate
 	Caps    func(plan.Task) ledger.Caps      // of an ant on the task
 	Cards   func(card string) []plan.Gate    // the card's own gates
@@ -39,9 +41,16 @@ type Parts struct {
 	RedBase func(gate string, exit int) bool // may this gate, red on the base, advise until it first passes
 	Ants    int                              // at most this many at once
 	Most    func(card string) int            // at most this many of a card at once; 0 is no bound
+	Batch   int                              // at most so much work lands at once; 0 is one
 	Returns int                              // how often a landing may send a task back
-	Labels  map[string]string                // may be empty
-	Now     func() time.Time
+	Retries int                              // how often an attempt that colony lost is made again
+	Review  bool                             // a reviewer sees all work before it lands
+	Rounds  int                              // how often a reviewer may send a task back
+	// Reviewer and Resolver are cards. Without a reviewer, what needs one does not land; without a resolver a conflict
+	// ends with its author.
+	Reviewer, Resolver string
+	Labels             map[string]string // may be empty
+	Now                func() time.Time
 }
 
 func (p Parts) check() error {
@@ -52,9 +61,10 @@ func (p Parts) check() error {
 		}
 	}
 	need(p.Run != "", "run")
-	need(len(p.Plan.Tasks) > 0, "task")
+	need(p.Planner != nil, "planner")
 	need(p.Branch != "" && p.Base != "", "branch or base")
 	need(p.Log != nil && p.Hatcher != nil && p.Repo != nil && p.Gate != nil, "log, hatcher, repository or gate")
+	need(p.File != nil && p.Reword != nil, "files or messages of commits")
 	need(p.RedBase != nil, "word on a red base")
 	need(p.Most != nil, "bound of a card")
 	need(p.Caps != nil && p.Cards != nil && p.Kept != nil && p.Now != nil, "caps, cards, kept or clock")
@@ -66,15 +76,15 @@ func (p Parts) check() error {
 // colony's own failure. When ctx is done no new ant starts, those at work are cancelled through it, and the
 // exit code is that of the context's cause if it has an ExitCode method.
 //
-// A red base that RedBase does not allow ends the run with exit 2 before anything is hatched; the reason then begins
-// with red_base and a colon.
+// A red base that RedBase does not allow ends the run with exit 2 before anything is planned; the reason then begins
+// with red_base and a colon. An *Unplanned of the planner ends it with the exit code and the reason that it holds.
 func Run(ctx context.Context, p Parts) (event.RunFinished, error) {
 	if err := p.check(); err != nil {
 		return event.RunFinished{}, err
 	}
-	r := &run{p: p, start: p.Now(), head: p.Base, graph: newGraph(p), ratchet: newRatchet(), names: map[string]int{}}
+	r := &run{p: p, start: p.Now(), head: p.Base, graph: &graph{}, ratchet: newRatchet(), names: map[string]int{}}
 	err := r.open(ctx)
-	if err == nil && r.refused == "" {
+	if err == nil && r.refused == nil {
 		err = r.work(ctx)
 	}
 	finished, endErr := r.finish(ctx)
@@ -96,8 +106,8 @@ type run struct {
 	fence   int64
 	names   map[string]int // ants by card, for their names
 
-	refused string // nothing may start: why
-	broken  bool   // colony itself failed
+	refused *Unplanned // nothing may start: why
+	broken  bool       // colony itself failed
 	capped  bool
 	fatal   bool
 	asked   bool
@@ -110,16 +120,17 @@ func (r *run) halted(ctx context.Context) bool {
 	return r.capped || r.fatal || r.stale || r.broken || ctx.Err() != nil
 }
 
-// open looks at the gates on the base, then records the plan. Nothing is spent before.
+// open looks at the gates on the base, then plans and records the plan. Nothing is spent before.
 func (r *run) open(ctx context.Context) error {
-	if err := r.baseGates(ctx); err != nil || r.refused != "" {
-		if err != nil && ctx.Err() != nil {
-			return nil
-		}
-		r.broken = err != nil
-		return err
+	err := r.baseGates(ctx)
+	if err == nil && r.refused == nil {
+		err = r.plan(ctx)
 	}
-	return r.append(ctx, event.Event{Body: r.graph.planMade()})
+	if err != nil && ctx.Err() != nil {
+		return nil
+	}
+	r.broken = err != nil
+	return err
 }
 
 // append records facts also when the run is being stopped.

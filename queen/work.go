@@ -20,7 +20,7 @@ const leaseTime = 24 * time.Hour
 type back struct {
 	task    *task
 	outcome Outcome
-	landing *arrival
+	landing *batch
 	err     error
 }
 
@@ -47,9 +47,9 @@ func (r *run) work(ctx context.Context) error {
 			}
 		}
 		if err == nil && ctx.Err() == nil && lands == 0 && len(r.toLand) > 0 {
-			t, head, ratchet := r.toLand[0], r.head, r.ratchet.copy()
-			r.toLand, lands = r.toLand[1:], 1
-			wg.Go(func() { backs <- land(ctx, r.p, t, head, ratchet) })
+			l := r.board()
+			lands = 1
+			wg.Go(func() { backs <- land(ctx, l) })
 		}
 		if ants == 0 && lands == 0 {
 			break
@@ -83,33 +83,53 @@ func (r *run) ready(ctx context.Context, tasks []*task) error {
 	return r.append(ctx, events...)
 }
 
-// claim leases a task to its ant and writes the order for the attempt.
+// claim leases a task to the ant whose turn it is and writes the order for the attempt.
 func (r *run) claim(ctx context.Context, t *task) error {
-	if t.ant == "" {
-		r.names[t.Card]++
-		t.ant = t.Card + "-" + strconv.Itoa(r.names[t.Card])
-		t.order.Base = r.head
+	member, known := t.crew[t.role]
+	if !known {
+		r.names[t.order.Card]++
+		member.ant = t.order.Card + "-" + strconv.Itoa(r.names[t.order.Card])
 	}
+	if t.order.Base == "" {
+		t.order.Base, t.from = r.head, r.head
+	}
+	member.times++
+	t.crew[t.role] = member
 	r.fence++
-	t.attempts++
 	t.state = running
-	t.order = Order{Run: r.p.Run, Task: t.ID, Title: t.Title, Ant: t.ant, Card: t.Card, Prompt: t.Prompt, Attempt: t.attempts,
-		Base: t.order.Base, Told: t.order.Told, Kind: t.order.Kind, Red: t.order.Red,
-		Gates: r.ratchet.binding(r.p, t), Caps: r.p.Caps(t.Task), Fence: r.fence}
+	o := &t.order
+	o.Run, o.Task, o.Title, o.Ant, o.Attempt, o.Fence = r.p.Run, t.ID, t.Title, member.ant, member.times, r.fence
+	if o.Prompt == "" {
+		o.Prompt = t.Prompt
+	}
+	if t.role != reviewer {
+		t.attempts++
+		o.Gates, o.Files = r.ratchet.binding(r.p, t), t.Files
+	}
+	capped := t.Task
+	capped.Card = o.Card
+	o.Caps = r.p.Caps(capped)
 	until := r.p.Now().Add(leaseTime)
-	if wall := t.order.Caps.Wall; wall != nil {
+	if wall := o.Caps.Wall; wall != nil {
 		until = r.p.Now().Add(*wall)
 	}
-	claimed := event.TaskClaimed{Lease: fmt.Sprintf("%s.%d", t.ID, t.attempts), Token: r.fence, Until: until}
-	return r.append(ctx, event.Event{Task: t.ID, Ant: t.ant, Body: claimed})
+	claimed := event.TaskClaimed{Lease: fmt.Sprintf("%s.%s.%d", t.ID, t.role, member.times), Token: r.fence, Until: until}
+	return r.append(ctx, event.Event{Task: t.ID, Ant: member.ant, Body: claimed})
 }
 
-// hatch carries out an order. A panic is an error like any other.
+// send makes a task wait for an ant of a role.
+func (r *run) send(t *task, role string, next Order) {
+	next.Card = map[string]string{author: t.Card, reviewer: r.p.Reviewer, resolver: r.p.Resolver}[role]
+	t.role, t.order = role, next
+	r.graph.push(t)
+}
+
+// hatch carries out an order. A panic is the end of this attempt, not of the run.
 func hatch(ctx context.Context, h Hatcher, t *task, o Order) (b back) {
 	b.task = t
 	caught := panics.Try(func() { b.outcome, b.err = h.Hatch(ctx, o) })
 	if caught != nil {
-		b.err = caught.AsError()
+		b.outcome = Outcome{Reason: Internal, Detail: fmt.Sprintf("the ant %s ended in a panic: %v", o.Ant, caught.Value)}
 	}
 	if b.err != nil {
 		b.err = fmt.Errorf("hatch %s for %s: %w", o.Ant, o.Task, b.err)
@@ -119,37 +139,79 @@ func hatch(ctx context.Context, h Hatcher, t *task, o Order) (b back) {
 
 // take turns what came back into the run's state.
 func (r *run) take(ctx context.Context, b back) error {
-	switch {
-	case b.err != nil && ctx.Err() != nil && (errors.Is(b.err, ctx.Err()) || errors.Is(b.err, context.Cause(ctx))):
-		return r.end(ctx, b.task, cancelled, "")
-	case b.err != nil:
-		return errors.Join(b.err, r.end(ctx, b.task, failed, string(Internal)))
-	case b.landing != nil:
-		return r.arrived(ctx, b.task, b.landing)
+	if b.landing != nil {
+		return r.arrived(ctx, b.landing, b.err)
+	}
+	if b.err != nil {
+		return r.lost(ctx, b.task, b.err)
 	}
 	return r.came(ctx, b.task, b.outcome)
 }
 
-// came takes an ant's outcome: work goes on to land, all else ends the task.
-func (r *run) came(ctx context.Context, t *task, o Outcome) error {
-	t.report.Receipt.Gates = o.Gates
-	t.report.Files = o.Files
-	if o.Kept != "" {
-		t.kept = o.Kept
+// lost ends a task with which colony could not go on: cancelled where the run is being stopped.
+func (r *run) lost(ctx context.Context, t *task, err error) error {
+	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
+		return r.end(ctx, t, cancelled, "")
 	}
+	return errors.Join(err, r.end(ctx, t, failed, string(Internal)))
+}
+
+// came takes an ant's outcome: work goes on to be reviewed or to land, all else ends the task.
+func (r *run) came(ctx context.Context, t *task, o Outcome) error {
 	r.halt(&r.capped, o.Scope == "run", o.Detail)
 	r.halt(&r.fatal, o.Fatal, o.Detail)
 	r.asked = r.asked || o.Asked
-	if o.Commit != "" {
+	if o.Commit != "" && (t.role == author || o.Reason == Done) {
 		t.work = o.Commit
 	}
+	if o.Reason == Internal && t.retries < r.p.Retries && !r.halted(ctx) {
+		return r.retry(ctx, t, o)
+	}
+	if t.role == reviewer {
+		return r.judged(ctx, t, o)
+	}
+	t.report.Receipt.Gates = o.Gates
+	t.report.Files = o.Files
+	if o.Kept != "" && t.role == author {
+		t.kept = o.Kept
+	}
 	if o.Reason == Done && o.Commit != "" {
-		t.state = landing
-		r.toLand = append(r.toLand, t)
+		t.account = o.Detail
+		if r.wantsReview(t) {
+			return r.review(ctx, t, nil)
+		}
+		r.queue(t)
 		return nil
 	}
+	t.detail = o.Detail
 	status, reason := o.verdict()
+	if status == noChange && (t.order.Kind == "gate" || t.order.Kind == "review") {
+		status, reason = failed, t.order.Kind
+	}
 	return r.end(ctx, t, status, reason)
+}
+
+// queue makes a task's work wait to land.
+func (r *run) queue(t *task) {
+	t.state = landing
+	r.toLand = append(r.toLand, t)
+}
+
+// retry hatches the same ant anew after colony itself lost an attempt.
+func (r *run) retry(ctx context.Context, t *task, o Outcome) error {
+	t.retries++
+	next := t.order
+	if next.Told == "" {
+		next.Kind = "nudge"
+		next.Told = "Colony lost your last attempt. Your worktree is new and as it was when the attempt began: do the task again."
+	}
+	warned := event.Warned{Code: "retried", Text: "colony lost an attempt of " + next.Ant + ": " + o.Detail, Next: "The task is tried again"}
+	if err := r.append(ctx, event.Event{Task: t.ID, Ant: next.Ant, Body: warned}); err != nil {
+		return err
+	}
+	t.order = next
+	r.graph.push(t)
+	return nil
 }
 
 // halt raises a flag that stops further ants; the first reason is the run's.
@@ -163,15 +225,22 @@ func (r *run) halt(flag *bool, when bool, why string) {
 	}
 }
 
-// again sends a task back to its ant, with the reason; or ends it where it came back often enough.
+// again sends a task back to its author with the reason. Where it came back often enough, a conflict goes to the
+// resolver, once, and all else ends the task.
 func (r *run) again(ctx context.Context, t *task, next Order, reason string) error {
-	if t.returns >= r.p.Returns || r.halted(ctx) {
+	_, resolved := t.crew[resolver]
+	switch {
+	case r.halted(ctx):
 		return r.end(ctx, t, failed, reason)
+	case t.returns < r.p.Returns && !resolved:
+		t.returns++
+		r.send(t, author, next)
+		return nil
+	case reason == "conflict" && !resolved && r.p.Resolver != "":
+		r.send(t, resolver, next)
+		return nil
 	}
-	t.returns++
-	t.order.Base, t.order.Told, t.order.Kind, t.order.Red = next.Base, next.Told, next.Kind, next.Red
-	r.graph.push(t)
-	return nil
+	return r.end(ctx, t, failed, reason)
 }
 
 // leave ends what the run leaves undone.

@@ -42,6 +42,8 @@ func BenchmarkTable(b *testing.B) {
 	mechanism := measureTurns(b, w, t)
 	measureMemory(b, w, t)
 	sync := measureLog(b, t)
+	measureSwarm(b, w, t)
+	measureOneFile(b, w, t)
 	measurePeers(b, w, t)
 	for b.Loop() { // the table is what is measured
 	}

@@ -22,7 +22,7 @@ func (a *app) cardsCmd() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(a.cardsList(), a.cardsShow(), a.cardsLint(), laterCmd("explain"), laterCmd("import"), laterCmd("schema"))
+	cmd.AddCommand(a.cardsList(), a.cardsShow(), a.cardsLint(), a.cardsExplain(), a.cardsImport(), a.cardsSchema())
 	return cmd
 }
 
@@ -125,16 +125,23 @@ func (a *app) lint(files []string) (strict.Faults, error) {
 		}
 		return faults, nil
 	}
+	named := map[string][]byte{}
 	for _, file := range files {
 		data, err := os.ReadFile(a.path(file))
 		if err != nil {
 			return nil, &hatch.Problem{Exit: 2, Code: "no_file", Message: fmt.Sprintf("the card %s cannot be read", file), Next: "name a card file"}
 		}
-		c, bad := cards.Parse(file, data)
-		if len(bad) == 0 {
-			bad = cards.Lint(c, hatch.ToolNames())
-		}
-		faults = append(faults, bad...)
+		named[a.path(file)] = data
 	}
-	return faults, nil
+	return a.shelf().Lint(named, hatch.ToolNames()), nil
+}
+
+// shelf are all cards that may be used here; where they cannot be read, as when one of them is what is wrong, only those
+// that come with colony.
+func (a *app) shelf() *cards.Shelf {
+	if house, err := a.house("", nil); err == nil {
+		return house.Cards
+	}
+	shelf, _ := cards.Load(cards.Parts{Builtin: cards.Builtin()})
+	return shelf
 }

@@ -18,7 +18,7 @@ func (a *app) configCmd() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(a.configList(), laterCmd("get"), laterCmd("path"), laterCmd("schema"))
+	cmd.AddCommand(a.configList(), a.configGet(), a.configPath(), a.configSchema())
 	return cmd
 }
 

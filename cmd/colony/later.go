@@ -9,8 +9,8 @@ import (
 
 // laterVerbs are the verbs of the command's contract that answer "not built yet".
 var laterVerbs = []string{
-	"plan", "resume", "watch", "web", "pause", "retry", "diff", "land", "gc", "blame",
-	"replay", "eval", "tools", "mcp", "models", "guard", "sandbox", "ledger", "doctor", "worker", "completion",
+	"resume", "watch", "web", "pause", "retry", "diff", "land", "gc", "blame",
+	"replay", "eval", "mcp", "models", "guard", "sandbox", "ledger", "worker",
 }
 
 func later() []*cobra.Command {

@@ -31,17 +31,27 @@ func line(e event.Event, verbose bool) string {
 
 func told(e event.Event) string {
 	switch b := e.Body.(type) {
+	case event.PlanMade:
+		return planned(b)
 	case event.AntHatched:
+		if e.Task == "" {
+			return "hatched to plan on " + b.Model
+		}
 		return fmt.Sprintf("hatched for %s on %s", e.Task, b.Model)
 	case event.AntEnded:
 		return "ended: " + b.Reason
 	case event.GateDone:
 		return fmt.Sprintf("gate %s (%s) %s", b.Command, b.Where, gateWord(b))
 	case event.LandingDone:
-		return "landing: " + withFiles(b.Outcome, b.Files)
+		return "landing: " + withFiles(b.Outcome, b.Files) + changedInputs(b.GateInputsChanged)
+	case event.ReviewDone:
+		return fmt.Sprintf("review, round %d: %s, %d findings", b.Round, b.Verdict, len(b.Findings))
 	case event.TaskDone:
 		return "task " + e.Task + " " + withReason(b.Status, b.Reason)
 	case event.AskOpened:
+		if b.Kind == "plan" {
+			return "asks whether the plan starts"
+		}
 		return "asks: " + b.Text
 	case event.AskAnswered:
 		return "answered " + b.Ask + ": " + b.Answer
@@ -63,6 +73,26 @@ func told(e event.Event) string {
 	return ""
 }
 
+// planned says how many tasks a plan has and what it may cost.
+func planned(b event.PlanMade) string {
+	word := "plan of " + counted(len(b.Tasks), "task")
+	if b.Edited {
+		word += ", edited"
+	}
+	if b.Estimate != nil {
+		word += "; estimate: " + b.Estimate.Words()
+	}
+	return word
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 func gateWord(b event.GateDone) string {
 	word := fmt.Sprintf("failed with exit %d", b.Exit)
 	if b.Exit == 0 {
@@ -79,6 +109,14 @@ func withReason(status, reason string) string {
 		return status
 	}
 	return status + " (" + reason + ")"
+}
+
+// changedInputs names what a landing changed of that which gates run.
+func changedInputs(files []string) string {
+	if len(files) == 0 {
+		return ""
+	}
+	return "; it changes what gates run: " + strings.Join(files, ", ")
 }
 
 func withFiles(outcome string, files []string) string {

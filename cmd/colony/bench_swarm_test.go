@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"colony/event"
+	"colony/model/scripted"
+)
+
+const (
+	swarmTasks   = 40
+	swarmAnts    = 12
+	swarmLatency = 300 * time.Millisecond // of each of the two replies of a task
+	swarmGate    = 200 * time.Millisecond
+	swarmBatch   = 8
+	swarmRuns    = 5
+)
+
+// swarm carries a plan out and returns what it took; all its tasks must land.
+func (w *benchWorld) swarm(b *testing.B, scenario scripted.Scenario, plan, gate string, ants int) time.Duration {
+	server, err := scripted.Serve(b.Context(), scripted.Parts{Scenarios: []scripted.Scenario{scenario}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(b.Context(), benchLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, w.bin, "run", "-C", w.repo, "-f", plan, "--json", "--yes", "--model", "openai/any",
+		"--gate", gate, "--state-dir", w.state, "--ants", fmt.Sprint(ants))
+	cmd.Env = w.environ(server.URL)
+	began := time.Now()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out[max(0, len(out)-4000):])
+	}
+	return time.Since(began)
+}
+
+// writes is a scenario in which each task runs a command and is done.
+func writes(latency time.Duration, commands map[string]string) scripted.Scenario {
+	tasks := map[string][]scripted.Turn{}
+	for task, command := range commands {
+		tasks[task] = []scripted.Turn{
+			{Latency: latency, Calls: []scripted.Call{{Tool: "sh", Args: map[string]any{"command": command}}}},
+			{Latency: latency, Calls: []scripted.Call{{Tool: "done", Args: map[string]any{"summary": "made"}}}},
+		}
+	}
+	return scripted.Scenario{Name: "any", Cards: map[string]map[string][]scripted.Turn{"worker": tasks}}
+}
+
+// measureSwarm is a random plan of 40 tasks with 12 ants against the bound of what could not be faster: the critical path
+// with each task's own gate and landing, the ants' time over the ants, the landings over the batch.
+func measureSwarm(b *testing.B, w *benchWorld, t *figures) {
+	random := rand.New(rand.NewSource(1))
+	text, commands, deepest := &strings.Builder{}, map[string]string{}, 0
+	depth := make([]int, swarmTasks)
+	text.WriteString("goal: measure\ntasks:\n")
+	for i := range swarmTasks {
+		var needs []string
+		for j := range i {
+			if random.Intn(12) == 0 {
+				needs = append(needs, fmt.Sprintf("t%d", j))
+				depth[i] = max(depth[i], depth[j]+1)
+			}
+		}
+		deepest = max(deepest, depth[i]+1)
+		fmt.Fprintf(text, "  - {id: t%d, title: Measure, prompt: Do it., needs: [%s]}\n", i, strings.Join(needs, ", "))
+		commands[fmt.Sprintf("t%d", i)] = fmt.Sprintf("echo x > made%d.txt", i)
+	}
+	ant := 2*swarmLatency + swarmGate
+	bound := max(time.Duration(deepest)*(ant+swarmGate), swarmTasks*ant/swarmAnts, swarmTasks*swarmGate/swarmBatch)
+	plan := w.write(b, "swarm.yaml", text.String())
+	var all sample
+	for range 3 {
+		all = append(all, w.swarm(b, writes(swarmLatency, commands), plan, fmt.Sprintf("sleep %.1f", swarmGate.Seconds()), swarmAnts))
+	}
+	t.times(fmt.Sprintf("40 tasks, 12 ants, path of %d (bound %d ms)", deepest, bound.Milliseconds()), all, fmt.Sprint((bound * 13 / 10).Milliseconds()))
+}
+
+// measureOneFile is eight tasks that each edit a line of one file, twenty apart, side by side and one after the other.
+func measureOneFile(b *testing.B, w *benchWorld, t *figures) {
+	w.write(b, "repo/one.txt", strings.Repeat("a line\n", 180))
+	for _, args := range [][]string{{"add", "-A"}, {"commit", "-q", "-m", "one file"}} {
+		git := exec.Command("git", append([]string{"-C", w.repo}, args...)...)
+		git.Env = w.environ("")
+		if out, err := git.CombinedOutput(); err != nil {
+			b.Fatalf("%v: %v: %s", git.Args, err, out)
+		}
+	}
+	text, commands := &strings.Builder{}, map[string]string{}
+	text.WriteString("goal: measure\ntasks:\n")
+	for i := range 8 {
+		fmt.Fprintf(text, "  - {id: t%d, title: Measure, prompt: Edit one.txt.}\n", i)
+		commands[fmt.Sprintf("t%d", i)] = fmt.Sprintf("sed -i '%ds/.*/task %d/' one.txt", 20*i+10, i)
+	}
+	plan := w.write(b, "one.yaml", text.String())
+	var beside, serial sample
+	for range swarmRuns {
+		serial = append(serial, w.swarm(b, writes(0, commands), plan, "true", 1))
+		beside = append(beside, w.swarm(b, writes(0, commands), plan, "true", 8))
+	}
+	slices.Sort(serial)
+	t.times("8 tasks on one file, one after the other", serial, "")
+	t.times("8 tasks on one file, side by side", beside, fmt.Sprint((serial[len(serial)/2] * 11 / 10).Milliseconds()))
+	for e, err := range w.last(b).Events(b.Context()) {
+		if d, ok := e.Body.(event.LandingDone); err != nil || ok && d.Outcome != "landed" {
+			b.Errorf("%s: %s, %v", e.Task, d.Outcome, err)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"colony/hatch"
+	"colony/view"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) doctorCmd() *cobra.Command {
+	var state string
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "check this machine and this repository", Args: exactArgs(0, 0), Example: "  colony doctor\n  colony doctor --json",
+		Long: "Check what a run needs: git, the sandbox (by trying it), settings, keys, local model servers, the state directory,\n" +
+			"disk space, the repository, gates, trust, and runs that were cut off. Where something is wrong the exit code is 3,\n" +
+			"and each check says what to do.\n" + exitHelp,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checks := hatch.Doctor(cmd.Context(), a.where(state), a.environ(), a.getenv)
+			for _, c := range checks {
+				if c.State == hatch.CheckWrong {
+					a.exit = 3
+				}
+			}
+			if a.json {
+				return printJSON(a.out, map[string]any{"checks": checks})
+			}
+			return a.sayChecks(checks)
+		},
+	}
+	a.stateFlag(cmd, &state)
+	a.jsonFlag(cmd)
+	laterFlags(cmd, "fix", "prove")
+	return cmd
+}
+
+func (a *app) sayChecks(checks []hatch.Check) error {
+	for _, c := range checks {
+		if _, err := fmt.Fprintf(a.out, "%-5s  %-15s  %s\n", c.State, c.Name, view.Line(c.Found)); err != nil {
+			return err
+		}
+		if c.Next != "" {
+			fmt.Fprintf(a.out, "%s  next: %s\n", strings.Repeat(" ", 22), view.Line(c.Next))
+		}
+	}
+	return nil
+}
