@@ -79,8 +79,10 @@ func printSummary(w io.Writer, p palette, f event.RunFinished, b hatch.Brief, ne
 		row(rows, t.ID, withReason(t.Status, t.Reason), gatesWord(t), money(t.USD, t.Price), short(t.Commit))
 	}
 	rows.Flush()
+	said := map[string]bool{"": true, f.Reason: true}
 	for _, t := range f.Tasks {
-		if t.Detail != "" {
+		if !said[t.Detail] {
+			said[t.Detail] = true
 			fmt.Fprintf(w, "why: %s: %s\n", view.Line(t.ID), view.Line(clip(t.Detail, 400)))
 		}
 	}
