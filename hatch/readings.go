@@ -19,6 +19,9 @@ type readings struct {
 // readings are folded from the log: what was shown counts, not what was asked for.
 func (l *life) readings(ctx context.Context) (readings, error) {
 	var r readings
+	if _, err := l.log.Append(ctx); err != nil { // what was noted is durable, and can be read
+		return r, err
+	}
 	started := map[string]event.ToolStarted{}
 	for e, err := range l.log.Read(ctx, 0) {
 		if err != nil {
