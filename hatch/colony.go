@@ -206,7 +206,7 @@ func ownTools(shLimit time.Duration) []tools.Tool {
 // ToolNames are the names of all tools that a card may list.
 func ToolNames() []string {
 	var names []string
-	for _, t := range ownTools(0) {
+	for _, t := range everyTool() {
 		names = append(names, t.Spec().Name)
 	}
 	return names

@@ -15,9 +15,9 @@ import (
 )
 
 // interrupt: `interrupt SIGNAL WHEN CODE FILE CMD...` sends a signal to a command when a line of its standard output
-// holds WHEN, and wants it to end with CODE within 10 s. FILE keeps its standard output.
+// holds WHEN, and wants it to end with CODE, after KILL -1, within 10 s. FILE keeps its standard output.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
-	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}[args[0]]
+	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[args[0]]
 	cmd := exec.Command(program(ts, args[4]), args[5:]...)
 	cmd.Dir, cmd.Env = ts.MkAbs("."), environment(ts)
 	var errors bytes.Buffer
