@@ -50,12 +50,21 @@ type RunPaused struct {
 	Asks []string `json:"asks"`
 }
 
-// Estimate is what a plan may cost.
+// Estimate is what a plan may cost. The amounts are nil where a price is unknown, never 0; Tokens stand in all cases.
 type Estimate struct {
-	Low      PicoUSD `json:"low"`
-	Expected PicoUSD `json:"expected"`
-	High     PicoUSD `json:"high"`
-	Basis    string  `json:"basis"`
+	Low      *PicoUSD `json:"low"`
+	Expected *PicoUSD `json:"expected"`
+	High     *PicoUSD `json:"high"`
+	Tokens   Spread   `json:"tokens"`
+	Price    Price    `json:"price"`
+	Basis    string   `json:"basis"`
+}
+
+// Spread is how many tokens a plan may use.
+type Spread struct {
+	Low      int64 `json:"low"`
+	Expected int64 `json:"expected"`
+	High     int64 `json:"high"`
 }
 
 // PlanTask is a task as the log keeps it.

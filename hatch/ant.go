@@ -32,6 +32,7 @@ type life struct {
 	box     confined
 	env     *tools.Env
 	ant     *ant.Ant
+	shelf   *tools.Registry         // from which its own registry is carved
 	halted  func() error            // why the run is being stopped; nil while it is not
 	work    repo.Commit             // what it changed so far; zero where nothing
 	asked   atomic.Int64            // questions
@@ -47,37 +48,56 @@ var _ queen.Hatcher = (*Colony)(nil)
 // Hatch carries one order out: a worktree, an ant until it is done, its commit, the gates in the worktree. The ant
 // gets the output of a red gate back a bounded number of times.
 func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error) {
-	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], warned: map[ledger.Little]bool{}}
-	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
-	var err error
-	if l.tree, err = c.repo.Worktree(ctx, fmt.Sprintf("%s.%d", o.Ant, o.Attempt), o.Base); err != nil {
-		return queen.Outcome{}, err
-	}
-	c.book.OpenAnt(l.account, o.Caps)
-	l.halted = func() error { return context.Cause(ctx) }
-	long, end := grace(ctx, time.Duration(c.settings.limits.Stop))
-	defer end()
-	long, l.cut = context.WithCancelCause(long)
-	defer l.cut(nil)
-	defer c.crew.enter(l)()
-	timed, stop := c.book.Context(long, l.account)
-	defer stop()
-	if err := l.wake(timed); err != nil {
-		return queen.Outcome{}, err
-	}
-	defer l.env.Jobs.Close()
-	outcome, ended, err := l.live(timed)
+	l, err := c.newLife(ctx, o, c.registry)
 	if err != nil {
-		return outcome, err
+		return queen.Outcome{}, err
 	}
-	if err := l.append(event.AntEnded{Reason: string(ended)}); err != nil {
+	var outcome queen.Outcome
+	err = l.lead(ctx, l.task(), func(ctx context.Context) (ended ant.Reason, err error) {
+		outcome, ended, err = l.live(ctx)
+		return ended, err
+	})
+	if err != nil {
 		return outcome, err
 	}
 	return l.settle(ctx, outcome)
 }
 
-// wake builds the ant, from the log where it lived before, and tells it what it is for.
-func (l *life) wake(ctx context.Context) error {
+// newLife gives an order's ant its worktree and its account.
+func (c *Colony) newLife(ctx context.Context, o queen.Order, shelf *tools.Registry) (*life, error) {
+	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[ledger.Little]bool{}}
+	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
+	var err error
+	if l.tree, err = c.repo.Worktree(ctx, fmt.Sprintf("%s.%d", o.Ant, o.Attempt), o.Base); err != nil {
+		return nil, err
+	}
+	c.book.OpenAnt(l.account, o.Caps)
+	return l, nil
+}
+
+// lead lets the ant live, within its caps and for a while longer than ctx, from what it is told first to its end.
+func (l *life) lead(ctx context.Context, first string, live func(context.Context) (ant.Reason, error)) error {
+	l.halted = func() error { return context.Cause(ctx) }
+	long, end := grace(ctx, time.Duration(l.settings.limits.Stop))
+	defer end()
+	long, l.cut = context.WithCancelCause(long)
+	defer l.cut(nil)
+	defer l.crew.enter(l)()
+	timed, stop := l.book.Context(long, l.account)
+	defer stop()
+	if err := l.wake(timed, first); err != nil {
+		return err
+	}
+	defer l.env.Jobs.Close()
+	ended, err := live(timed)
+	if err != nil {
+		return err
+	}
+	return l.append(event.AntEnded{Reason: string(ended)})
+}
+
+// wake builds the ant, from the log where it lived before, and tells it what it is for, or why it comes back.
+func (l *life) wake(ctx context.Context, first string) error {
 	memory, err := l.recall(ctx)
 	if err != nil {
 		return err
@@ -102,7 +122,7 @@ func (l *life) wake(ctx context.Context) error {
 		return err
 	}
 	if memory.Turns() == 0 {
-		return l.ant.Tell(ctx, "task", l.task())
+		return l.ant.Tell(ctx, "task", first)
 	}
 	return l.ant.Tell(ctx, l.order.Kind, l.order.Told+l.redOutput())
 }
@@ -138,7 +158,7 @@ func (l *life) furnish() (err error) {
 		return fmt.Errorf("make the scratch directory: %w", err)
 	}
 	l.box = l.box.in(l.tree.Dir, scratch)
-	registry, err := l.registry.Child(l.card.Tools, nil)
+	registry, err := l.shelf.Child(l.card.Tools, nil)
 	if err != nil {
 		return err
 	}

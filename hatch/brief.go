@@ -11,6 +11,7 @@ import (
 type Brief struct {
 	Run, Goal, Branch, Base string
 	Tasks, Ants             int
+	Planned                 bool // by the queen: Tasks is not known yet
 	Models                  []BriefModel
 	Gates                   []string
 	NoGate                  bool
@@ -28,9 +29,12 @@ type BriefModel struct {
 // Brief says what the run is made of.
 func (c *Colony) Brief() Brief {
 	b := Brief{
-		Run: c.run, Goal: c.parts.Plan.Goal, Branch: "colony/" + c.run, Base: c.base,
-		Tasks: len(c.parts.Plan.Tasks), Ants: c.width(), NoGate: c.parts.NoGate,
+		Run: c.run, Goal: c.goal(), Branch: "colony/" + c.run, Base: c.base,
+		Tasks: len(c.parts.Plan.Tasks), Planned: c.parts.Goal != "", Ants: c.width(), NoGate: c.parts.NoGate,
 		Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.caps), Left: c.left,
+	}
+	if c.parts.Only {
+		b.Branch = ""
 	}
 	for _, g := range c.gates {
 		b.Gates = append(b.Gates, g.Run)

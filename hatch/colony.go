@@ -34,14 +34,20 @@ type Parts struct {
 	Version  string
 	Run      string // the run's id; empty: one is made
 	Plan     plan.Plan
+	Goal     string            // what the queen plans, in place of Plan
+	Only     bool              // nothing but a plan is wanted
 	Models   map[string]string // typed, by card; the empty name is for all
 	Labels   map[string]string
 	Getenv   func(string) string
 	NoGate   bool // tasks that nothing verifies are allowed
 	AllowRed bool // a gate that is red on the base advises until it first passes
 	Headless bool // nobody can answer
+	Yes      bool // a plan of the queen's starts without a question
 	Person   Person
-	Now      func() time.Time
+	// Edit lets the person change a text; Save keeps a plan for later and says where.
+	Edit func(ctx context.Context, text []byte) ([]byte, error)
+	Save func(run string, plan []byte) (file string, err error)
+	Now  func() time.Time
 	// Diagnostics is for the operator; what a user must know is an event or a Problem.
 	Diagnostics hclog.Logger
 }
@@ -106,32 +112,40 @@ func (c *Colony) readHouse(context.Context) (err error) {
 	return err
 }
 
-// castCards finds the card of every task and checks it.
+// castCards finds the card of every task and checks it; for a goal, the queen's and all that she may give tasks to.
 func (c *Colony) castCards(context.Context) error {
-	names := []string{}
-	for _, card := range c.parts.Cards.List() {
-		names = append(names, card.Name)
-	}
-	for i := range c.parts.Plan.Tasks {
-		if c.parts.Plan.Tasks[i].Card == "" {
-			c.parts.Plan.Tasks[i].Card = c.settings.run.Card
-		}
-	}
-	if faults := c.parts.Plan.Check(names); len(faults) > 0 {
+	c.cast(&c.parts.Plan)
+	if faults := c.parts.CheckCards(c.parts.Plan); len(faults) > 0 {
 		return faults
 	}
-	c.cards = map[string]cards.Card{}
+	names := []string{}
 	for _, t := range c.parts.Plan.Tasks {
-		card, err := c.parts.Cards.Get(t.Card)
+		names = append(names, t.Card)
+	}
+	if c.parts.Goal != "" {
+		names = append(c.parts.workers(), queenCard, c.settings.run.Card)
+	}
+	c.cards = map[string]cards.Card{}
+	for _, name := range names {
+		card, err := c.parts.Cards.Get(name)
 		if err != nil {
 			return &Problem{Exit: 2, Code: "no_card", Message: err.Error(), Next: "colony cards list"}
 		}
 		if faults := cards.Lint(card, ToolNames()); len(faults) > 0 {
 			return faults
 		}
-		c.cards[t.Card] = card
+		c.cards[name] = card
 	}
 	return nil
+}
+
+// cast gives tasks without a card the run's default one.
+func (c *Colony) cast(p *plan.Plan) {
+	for i := range p.Tasks {
+		if p.Tasks[i].Card == "" {
+			p.Tasks[i].Card = c.settings.run.Card
+		}
+	}
 }
 
 func (c *Colony) chooseModels(context.Context) error {
@@ -143,6 +157,10 @@ func (c *Colony) chooseModels(context.Context) error {
 	}
 	for name, card := range c.cards {
 		m, err := c.choose(card)
+		if err != nil && c.spare(name) {
+			delete(c.cards, name)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -158,7 +176,7 @@ func (c *Colony) bindGates(context.Context) error {
 		return nil
 	}
 	for _, t := range c.parts.Plan.Tasks {
-		if len(t.Gates) == 0 && len(c.cards[t.Card].Gates) == 0 {
+		if !c.verified(t) {
 			return &Problem{
 				Exit: 2, Code: "no_gate", Message: fmt.Sprintf("nothing verifies task %s: it has no gate, nor has its card or the repository", t.ID),
 				Next: "give one with --gate, run colony init, or allow it with --no-gate",
@@ -166,6 +184,11 @@ func (c *Colony) bindGates(context.Context) error {
 		}
 	}
 	return nil
+}
+
+// verified reports whether a gate verifies the task, or none has to.
+func (c *Colony) verified(t plan.Task) bool {
+	return c.parts.NoGate || len(c.gates)+len(t.Gates)+len(c.cards[t.Card].Gates) > 0
 }
 
 func (c *Colony) findRepo(ctx context.Context) (err error) {
@@ -199,28 +222,34 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 }
 
 // ownTools are the tools that come with colony.
-func ownTools(shLimit time.Duration) []tools.Tool {
-	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool())
+func ownTools(shLimit time.Duration, check queen.PlanCheck) []tools.Tool {
+	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.PlanTool(check))
 }
 
 // ToolNames are the names of all tools that a card may list.
 func ToolNames() []string {
 	var names []string
-	for _, t := range everyTool() {
+	for _, t := range ownTools(0, nobodyPlans) {
 		names = append(names, t.Spec().Name)
 	}
 	return names
 }
 
 // allTools is the registry from which every ant's is carved.
-func allTools(warn io.Writer, shLimit time.Duration) (*tools.Registry, error) {
+func allTools(warn io.Writer, shLimit time.Duration, check queen.PlanCheck) (*tools.Registry, error) {
 	r := tools.NewRegistry(warn)
-	for _, t := range ownTools(shLimit) {
+	for _, t := range ownTools(shLimit, check) {
 		if err := r.Register(tools.BuiltIn, t); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
+}
+
+// toolsWith is the registry from which ants' are carved, with this check of plans.
+func (c *Colony) toolsWith(check queen.PlanCheck) (*tools.Registry, error) {
+	warn := c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn})
+	return allTools(warn, time.Duration(c.settings.limits.Sh), check)
 }
 
 // Log is the run's log.
@@ -260,6 +289,6 @@ func (c *Colony) openLog(ctx context.Context) (err error) {
 	if c.routed, err = c.routes(); err != nil {
 		return err
 	}
-	c.registry, err = allTools(c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}), time.Duration(c.settings.limits.Sh))
+	c.registry, err = c.toolsWith(nobodyPlans)
 	return err
 }

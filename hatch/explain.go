@@ -11,7 +11,6 @@ import (
 	"colony/cards"
 	"colony/guard"
 	"colony/guard/sandbox"
-	"colony/queen"
 	"colony/tools"
 )
 
@@ -32,24 +31,9 @@ type Explained struct {
 	Never  []string      // what its ants may never do, one sentence each
 }
 
-// everyTool is every tool that a card may list, those of planner and reviewer too: to look at, not to run.
-func everyTool() []tools.Tool {
-	return append(ownTools(0), queen.PlanTool(nil), queen.ReviewTool())
-}
-
-func everyRegistry() (*tools.Registry, error) {
-	r := tools.NewRegistry(io.Discard)
-	for _, t := range everyTool() {
-		if err := r.Register(tools.BuiltIn, t); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
-}
-
 // AllTools are the tools that a card may list, by name.
 func AllTools() ([]ShownTool, error) {
-	registry, err := everyRegistry()
+	registry, err := allTools(io.Discard, 0, nobodyPlans)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +73,7 @@ func (h *House) card(name string) (cards.Card, error) {
 }
 
 func toolsOf(c cards.Card) ([]ShownTool, error) {
-	registry, err := everyRegistry()
+	registry, err := allTools(io.Discard, 0, nobodyPlans)
 	if err != nil {
 		return nil, err
 	}

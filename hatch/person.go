@@ -41,10 +41,10 @@ func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) 
 }
 
 // answered is the first answer: from the person at the screen, or from another process by way of the desk.
-func (l *life) answered(ctx context.Context, id string, q tools.Question, limit time.Duration) (tools.Answer, event.By, error) {
+func (c *Colony) answered(ctx context.Context, id string, q tools.Question, limit time.Duration) (tools.Answer, event.By, error) {
 	timed, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	desk, closed := l.crew.open(id)
+	desk, closed := c.crew.open(id)
 	defer closed()
 	type heard struct {
 		answer tools.Answer
@@ -55,7 +55,7 @@ func (l *life) answered(ctx context.Context, id string, q tools.Question, limit 
 	defer asking.Wait()
 	defer stop()
 	asking.Go(func() {
-		answer, err := l.parts.Person(timed, q)
+		answer, err := c.parts.Person(timed, q)
 		screen <- heard{answer, err}
 	})
 	select {
@@ -65,7 +65,7 @@ func (l *life) answered(ctx context.Context, id string, q tools.Question, limit 
 		if h.err != nil && ctx.Err() == nil && timed.Err() != nil {
 			return tools.Answer{Text: fmt.Sprintf("nobody answered within %s", limit)}, event.By{Via: "deadline"}, nil
 		}
-		return h.answer, l.by(h.answer), h.err
+		return h.answer, c.by(h.answer), h.err
 	}
 }
 
@@ -79,11 +79,11 @@ func answerWord(q tools.Question, a tools.Answer) string {
 	return "deny"
 }
 
-func (l *life) by(a tools.Answer) event.By {
+func (c *Colony) by(a tools.Answer) event.By {
 	if a.Headless {
 		return event.By{Via: "headless"}
 	}
-	return event.By{User: l.parts.Getenv("USER"), Via: "terminal"}
+	return event.By{User: c.parts.Getenv("USER"), Via: "terminal"}
 }
 
 // allowRed asks whether a gate that is red on the base may advise until it first passes.

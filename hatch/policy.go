@@ -22,13 +22,21 @@ func (c *Colony) lay(word string) error {
 			return &Problem{Exit: 2, Code: "bad_rule", Message: "card " + name + ": " + err.Error(), Next: "mend the rule; colony cards show " + name}
 		}
 		if c.policies[name], err = guard.New(guard.Parts{
-			Mode: mode, Sandboxed: c.box.Level() != sandbox.Off, Rules: rules,
+			Mode: modeOf(name, mode), Sandboxed: c.box.Level() != sandbox.Off, Rules: rules,
 			Protected: []string{c.parts.State, c.parts.Config}, Readable: c.readable(), Writable: []string{"/tmp"},
 		}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// modeOf is the mode of a card's ants: the queen's only look, whatever her card lists.
+func modeOf(card string, mode guard.Mode) guard.Mode {
+	if card == queenCard {
+		return guard.ModePlan
+	}
+	return mode
 }
 
 func (c *Colony) rules(card cards.Card) (guard.Rules, error) {

@@ -32,7 +32,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	tending := pool.New().WithErrors().WithContext(ctx)
 	tending.Go(func(ctx context.Context) error { return c.tend(ctx, stop) })
 	finished, err := queen.Run(ctx, queen.Parts{
-		Run: c.run, Planner: queen.Planned(c.parts.Plan, nil), Branch: c.repo.Branch(), Base: c.base,
+		Run: c.run, Planner: c.plan, Branch: c.repo.Branch(), Base: c.base,
 		Log: c.log, Hatcher: c, Repo: c.repo, Gates: c.gates, RedBase: c.allowRed(ctx),
 		Ants: c.width(), Returns: c.settings.limits.GateReturns, Labels: c.parts.Labels, Now: c.parts.Now, Kept: c.repo.KeptRef,
 		Caps:  func(t plan.Task) ledger.Caps { return antCaps(c.cards[t.Card]) },
@@ -60,16 +60,13 @@ func (c *Colony) begin(ctx context.Context) error {
 	if err := c.readAdvice(ctx); err != nil {
 		return err
 	}
-	for _, t := range c.parts.Plan.Tasks {
-		c.book.OpenTask(t.ID, taskCaps(t))
-	}
 	brief := c.Brief()
 	settingsBlob, err := c.blobs.Put("application/yaml", []byte(c.parts.Settings.Text()))
 	if err != nil {
 		return err
 	}
 	started := event.RunStarted{
-		Goal: c.parts.Plan.Goal, Base: c.base, Branch: brief.Branch, Version: c.parts.Version, Mode: c.mode,
+		Goal: c.goal(), Base: c.base, Branch: brief.Branch, Version: c.parts.Version, Mode: c.mode,
 		Sandbox: event.Sandbox{Level: c.box.Level(), Mechanism: c.box.Mechanism()}, Caps: capsEvent(c.caps),
 		Settings: settingsBlob.SHA256, Headless: c.parts.Headless, Labels: c.parts.Labels,
 	}

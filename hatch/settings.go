@@ -34,6 +34,7 @@ type permissionSettings struct {
 
 type limitSettings struct {
 	GateReturns  int             `yaml:"gate_returns"`
+	PlanFaults   int             `yaml:"plan_faults"`
 	Gate         strict.Duration `yaml:"gate"`
 	Sh           strict.Duration `yaml:"sh"`
 	Attempts     int             `yaml:"attempts"`

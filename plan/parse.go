@@ -76,13 +76,14 @@ func (p Plan) Check(cards []string) strict.Faults {
 	var faults strict.Faults
 	for i, t := range p.Tasks {
 		if !known[t.Card] {
-			faults = append(faults, p.fault(fmt.Sprintf("tasks[%d].card", i), unknown("card", t.Card, cards)))
+			faults = append(faults, p.Fault(fmt.Sprintf("tasks[%d].card", i), unknown("card", t.Card, cards)))
 		}
 	}
 	return faults.Sorted()
 }
 
-func (p Plan) fault(path, text string) strict.Fault {
+// Fault is a fault at the place of the path, such as tasks[1].card, in the file the plan was read from.
+func (p Plan) Fault(path, text string) strict.Fault {
 	if p.doc == nil {
 		return strict.Fault{File: "plan", Text: path + ": " + text}
 	}

@@ -6,7 +6,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"colony/event"
 	"colony/plan"
@@ -15,15 +17,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Law 4, law 11, contract 64: over random plans, ants, conflicts and gates no task starts before all it
-// needs have landed or ended no_change, every task ends once in a final state, blocked ones by a named root,
-// never more ants at once than allowed, never two landings at once, and the branch moves only to where the
-// task's gates are green and no gate of the repository that was green before is red.
+// Law 4, law 7, law 11, contracts 63 and 64: over 2,000 random plans, ants, caps, conflicts, reviews and gates no task
+// starts before all it needs have landed or ended no_change, or beside one whose files or locks it shares; every task
+// ends once in a final state, blocked ones by a named root; never more ants at once than allowed, never two landings at
+// once; no request is sent that does not fit under the caps; and the branch moves only to where the gates of all tasks
+// that land there are green and no gate of the repository that was green before is red.
 func TestLawsOverRandomPlans(t *testing.T) {
-	for _, half := range []string{"one", "two"} { // a hundred plans each
-		t.Run(half, rapid.MakeCheck(lawsHold))
+	for i := range 20 { // a hundred plans each
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, lawsHold)
+		})
 	}
 }
+
+// hangs is how long a run in memory may take at most.
+const hangs = time.Minute
 
 func lawsHold(rt *rapid.T) {
 	w, seed := newWorld(), rapid.Uint32().Draw(rt, "seed")
@@ -35,7 +44,11 @@ func lawsHold(rt *rapid.T) {
 		w.conflict[task.ID] = int(chance(4, seed, task.ID, "conflict")) - 1
 	}
 	bad := rapid.SampledFrom([]uint32{1000, 12, 5}).Draw(rt, "one attempt in so many goes wrong")
-	w.ant = func(_ context.Context, o queen.Order) (queen.Outcome, error) {
+	book := newPurse(rt, w)
+	w.ant = func(ctx context.Context, o queen.Order) (queen.Outcome, error) {
+		if spent, err := book.spend(ctx, o, chance(3, seed, o.Ant, o.Attempt, "requests")); spent != nil || err != nil {
+			return *spent, err
+		}
 		for range chance(6, seed, o.Task, o.Attempt, "turns") {
 			runtime.Gosched()
 		}
@@ -44,21 +57,56 @@ func lawsHold(rt *rapid.T) {
 		}
 		return wrong(w.work(o), chance(12, seed, o.Task, "which")), nil
 	}
-	w.onHatch = func(o queen.Order) { needsAreMet(rt, w, p, o) }
+	w.judge = func(o queen.Order) queen.Outcome {
+		switch chance(4, seed, o.Ant, o.Attempt, "verdict") {
+		case 0:
+			return queen.Outcome{Reason: queen.Done, Verdict: queen.SendBack, Findings: []event.Finding{{File: "f", Severity: 1, Text: "wrong"}}}
+		case 1:
+			return queen.Outcome{Reason: queen.Reason([]string{"no_progress", "internal", "usd"}[chance(3, seed, o.Ant)])}
+		}
+		return queen.Outcome{Reason: queen.Done, Verdict: queen.Approve}
+	}
+	begun := &begun{}
+	w.onHatch = func(o queen.Order) {
+		needsAreMet(rt, w, p, o)
+		begun.apart(rt, w, p, o)
+	}
 
 	parts := w.parts(p, "lint", "test")
 	parts.Ants, parts.RedBase = ants, allowed
-	f, err := queen.Run(context.Background(), parts)
-	if err != nil {
-		rt.Fatal(err)
-	}
+	parts.Batch = rapid.IntRange(0, 5).Draw(rt, "batch")
+	parts.Review = rapid.IntRange(0, 3).Draw(rt, "review") == 0
+	f := returns(rt, parts)
 	if w.most > ants {
 		rt.Errorf("%d ants at once, allowed are %d", w.most, ants)
 	}
 	everyTaskEnds(rt, w, p, f)
 	landingsAreAlone(rt, w)
+	book.holds(rt)
+	reviewedLands(rt, w, p, parts.Review)
 	branchStaysGreen(rt, w, p)
 	exitTellsTheTruth(rt, f)
+}
+
+// returns is the end of a run that must have one.
+func returns(rt *rapid.T, parts queen.Parts) (f event.RunFinished) {
+	ctx, cancel := context.WithTimeout(context.Background(), hangs)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		f, err = queen.Run(ctx, parts)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil || ctx.Err() != nil {
+			rt.Fatal(err, ctx.Err())
+		}
+	case <-time.After(2 * hangs):
+		rt.Fatal("the run hangs")
+	}
+	return f
 }
 
 func randomPlan(rt *rapid.T) plan.Plan {
@@ -73,6 +121,13 @@ func randomPlan(rt *rapid.T) plan.Plan {
 		if rapid.Bool().Draw(rt, "own gate") {
 			one.Gates = []plan.Gate{{Run: "own " + one.ID}}
 		}
+		if rapid.IntRange(0, 2).Draw(rt, "scoped") == 0 {
+			one.Files = []string{rapid.SampledFrom([]string{"a/**", "a/x.go", "b/*.go", "**/*.go", "c"}).Draw(rt, "files")}
+		}
+		if rapid.IntRange(0, 4).Draw(rt, "locked") == 0 {
+			one.Locks = []string{rapid.SampledFrom([]string{"e2e", "db"}).Draw(rt, "lock")}
+		}
+		one.Review = rapid.IntRange(0, 4).Draw(rt, "reviewed") == 0
 		p.Tasks = append(p.Tasks, one)
 	}
 	slices.Reverse(p.Tasks)
@@ -145,22 +200,62 @@ func worked(w *world, task string) bool {
 	return false
 }
 
+// begun are the tasks that were hatched.
+type begun struct {
+	mu    sync.Mutex
+	tasks map[string]bool
+}
+
+// apart wants no other task under way that shares files or locks.
+func (b *begun) apart(rt *rapid.T, w *world, p plan.Plan, o queen.Order) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.tasks == nil {
+		b.tasks = map[string]bool{}
+	}
+	b.tasks[o.Task] = true
+	ended := w.ended(rt)
+	at := slices.IndexFunc(p.Tasks, func(t plan.Task) bool { return t.ID == o.Task })
+	for _, other := range p.Tasks {
+		if other.ID != o.Task && b.tasks[other.ID] && ended[other.ID] == "" && other.Meets(p.Tasks[at]) {
+			rt.Errorf("%s works beside %s, which shares files or locks", o.Task, other.ID)
+		}
+	}
+}
+
 func landingsAreAlone(rt *rapid.T, w *world) {
-	open := ""
+	if w.together {
+		rt.Error("two landings were at work at once")
+	}
+	open := map[string]bool{}
 	for _, e := range w.events(rt) {
 		switch e.Body.(type) {
 		case event.LandingStarted:
-			if open != "" {
-				rt.Errorf("%s lands while %s does", e.Task, open)
+			if open[e.Task] {
+				rt.Errorf("%s lands while it does", e.Task)
 			}
-			open = e.Task
+			open[e.Task] = true
 		case event.LandingDone:
-			if open != e.Task {
-				rt.Errorf("%s landed while %q did", e.Task, open)
+			if !open[e.Task] {
+				rt.Errorf("%s landed and did not begin to", e.Task)
 			}
-			open = ""
+			delete(open, e.Task)
 		}
 	}
+	if len(open) > 0 {
+		rt.Errorf("landings without an end: %v", open)
+	}
+}
+
+// landedIn are the tasks whose work a move of the branch brought.
+func landedIn(m move, p plan.Plan) []plan.Task {
+	var out []plan.Task
+	for _, work := range strings.Split(strings.TrimPrefix(m.to, m.from+"+"), "+") {
+		id, _, _ := strings.Cut(work, ".")
+		at := slices.IndexFunc(p.Tasks, func(t plan.Task) bool { return t.ID == id })
+		out = append(out, p.Tasks[at])
+	}
+	return out
 }
 
 func branchStaysGreen(rt *rapid.T, w *world, p plan.Plan) {
@@ -174,17 +269,35 @@ func branchStaysGreen(rt *rapid.T, w *world, p plan.Plan) {
 				rt.Errorf("%s turned red from %q to %q", gate, w.trees[m.from], w.trees[m.to])
 			}
 		}
-		work := m.to[strings.LastIndexByte(m.to, '+')+1:]
-		id, _, _ := strings.Cut(work, ".")
-		for _, one := range p.Tasks {
-			if one.ID == id && len(one.Gates) > 0 && !w.green(one.Gates[0].Run, w.trees[m.to]) {
-				rt.Errorf("%s landed with its gate red", id)
+		for _, one := range landedIn(m, p) {
+			if len(one.Gates) > 0 && !w.green(one.Gates[0].Run, w.trees[m.to]) {
+				rt.Errorf("%s landed with its gate red", one.ID)
 			}
 		}
 		at = m.to
 	}
 	if at != w.branch {
 		rt.Errorf("the branch is at %s, moved to %s", w.branch, at)
+	}
+}
+
+// reviewedLands wants an approval, after the last work, of every landing that needs one.
+func reviewedLands(rt *rapid.T, w *world, p plan.Plan, all bool) {
+	approved := map[string]bool{}
+	for _, e := range w.events(rt) {
+		switch body := e.Body.(type) {
+		case event.TaskClaimed:
+			if !strings.HasPrefix(e.Ant, "reviewer-") {
+				approved[e.Task] = false
+			}
+		case event.ReviewDone:
+			approved[e.Task] = body.Verdict == queen.Approve
+		case event.LandingDone:
+			at := slices.IndexFunc(p.Tasks, func(t plan.Task) bool { return t.ID == e.Task })
+			if body.Outcome == "landed" && (all || p.Tasks[at].Review) && !approved[e.Task] {
+				rt.Errorf("%s landed without an approval", e.Task)
+			}
+		}
 	}
 }
 

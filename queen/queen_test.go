@@ -148,7 +148,7 @@ func TestConflictComesBack(t *testing.T) {
 		t.Errorf("%s %+v", statuses(f), f)
 	}
 	ref := "refs/colony/r1/kept/a"
-	if w.kept[ref] != "a.3" || !slices.Equal(f.Kept, []event.Kept{{Task: "a", Ref: ref}}) || w.branch != base {
+	if w.kept[ref] != "a.r1" || !slices.Equal(f.Kept, []event.Kept{{Task: "a", Ref: ref}}) || w.branch != base {
 		t.Errorf("kept %v, %v", w.kept, f.Kept)
 	}
 }

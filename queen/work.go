@@ -161,6 +161,9 @@ func (r *run) came(ctx context.Context, t *task, o Outcome) error {
 	r.halt(&r.capped, o.Scope == "run", o.Detail)
 	r.halt(&r.fatal, o.Fatal, o.Detail)
 	r.asked = r.asked || o.Asked
+	if o.Commit != "" && (t.role == author || o.Reason == Done) {
+		t.work = o.Commit
+	}
 	if o.Reason == Internal && t.retries < r.p.Retries && !r.halted(ctx) {
 		return r.retry(ctx, t, o)
 	}
@@ -171,9 +174,6 @@ func (r *run) came(ctx context.Context, t *task, o Outcome) error {
 	t.report.Files = o.Files
 	if o.Kept != "" && t.role == author {
 		t.kept = o.Kept
-	}
-	if o.Commit != "" && (t.role == author || o.Reason == Done) {
-		t.work = o.Commit
 	}
 	if o.Reason == Done && o.Commit != "" {
 		t.account = o.Detail

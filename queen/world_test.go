@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,10 @@ type world struct {
 	green    func(gate, tree string) bool // what a gate says of a tree
 	conflict map[string]int               // how often the work of a task does not join, by task
 	ant      func(ctx context.Context, o queen.Order) (queen.Outcome, error)
+	judge    func(o queen.Order) queen.Outcome // a reviewer
+	files    map[string]string                 // content, by commit and path
+	aboard   int                               // landings that have a tree of theirs open
+	together bool                              // two landings were at work at once
 	kept     map[string]string
 	moves    []move
 	ran      []string // gates that ran, with their tree
@@ -35,6 +40,7 @@ type world struct {
 	most     int
 	orders   []queen.Order
 	log      *event.Memory
+	all      []event.Event // of a run that is finished
 	onHatch  func(queen.Order)
 
 	endedMu sync.Mutex
@@ -52,12 +58,16 @@ func newWorld() *world {
 		green: func(string, string) bool { return true }}
 	w.log = event.NewMemory("r1", time.Now)
 	w.ant = func(_ context.Context, o queen.Order) (queen.Outcome, error) { return w.work(o), nil }
+	w.judge = func(queen.Order) queen.Outcome { return queen.Outcome{Reason: queen.Done, Verdict: queen.Approve} }
 	return w
 }
 
 // work is an attempt that changed something.
 func (w *world) work(o queen.Order) queen.Outcome {
 	commit := fmt.Sprintf("%s.%d", o.Task, o.Attempt)
+	if o.Card == "resolver" {
+		commit = fmt.Sprintf("%s.r%d", o.Task, o.Attempt)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.trees[commit] = with(w.trees[o.Base], commit)
@@ -80,12 +90,17 @@ func (w *world) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error)
 	if w.onHatch != nil {
 		w.onHatch(o)
 	}
+	if o.Review != nil {
+		return w.judge(o), nil
+	}
 	return w.ant(ctx, o)
 }
 
 func (w *world) Stage(_ context.Context, onto, commit string) (repo.Candidate, *repo.Conflict, error) {
+	runtime.Gosched()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.together = w.together || w.aboard > 0
 	tree := with(w.trees[onto], strings.Split(w.trees[commit], " ")...)
 	id := onto + "+" + commit
 	w.trees[id] = tree
@@ -100,12 +115,20 @@ func (w *world) Stage(_ context.Context, onto, commit string) (repo.Candidate, *
 func (w *world) Checkout(_ context.Context, commit string) (repo.Checkout, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return repo.Checkout{Dir: w.trees[commit], Tree: w.trees[commit], Remove: func() error { return nil }}, nil
+	w.together = w.together || w.aboard > 0
+	w.aboard++
+	return repo.Checkout{Dir: w.trees[commit], Tree: w.trees[commit], Remove: func() error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.aboard--
+		return nil
+	}}, nil
 }
 
 func (w *world) Advance(_ context.Context, ref, old, new string) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.together = w.together || w.aboard > 0
 	if ref != "refs/heads/colony/r1" || w.branch != old {
 		return false, nil
 	}
@@ -114,7 +137,24 @@ func (w *world) Advance(_ context.Context, ref, old, new string) (bool, error) {
 	return true, nil
 }
 
-func (w *world) file(context.Context, string, string) ([]byte, bool, error) { return nil, false, nil }
+// file is what a commit has at a path: what the last of its works that has it put there.
+func (w *world) file(_ context.Context, commit, path string) ([]byte, bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := commit; ; {
+		if text, ok := w.files[c+" "+path]; ok {
+			return []byte(text), true, nil
+		}
+		at := strings.LastIndexByte(c, '+')
+		if at < 0 {
+			return nil, false, nil
+		}
+		if text, ok := w.files[c[at+1:]+" "+path]; ok {
+			return []byte(text), true, nil
+		}
+		c = c[:at]
+	}
+}
 
 func (w *world) Keep(_ context.Context, ref, commit string) error {
 	w.mu.Lock()
@@ -179,12 +219,18 @@ func statuses(f event.RunFinished) string {
 
 func (w *world) events(t rapid.TB) []event.Event {
 	t.Helper()
+	if w.all != nil {
+		return w.all
+	}
 	var out []event.Event
 	for e, err := range w.log.Read(context.Background(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, e)
+		if _, ok := e.Body.(event.RunFinished); ok {
+			w.all = out
+		}
 	}
 	return out
 }

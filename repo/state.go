@@ -32,6 +32,21 @@ func (r *Repo) Start(ctx context.Context, base string) error {
 	return nil
 }
 
+// Look makes the state repository for a run that only looks: worktrees of the base can be made, and the user's repository
+// gets nothing, not even a branch.
+func (r *Repo) Look(ctx context.Context, base string) error {
+	if err := checkID(base); err != nil {
+		return err
+	}
+	if err := r.prepare(ctx); err != nil {
+		return fmt.Errorf("prepare the state repository %s: %w", r.gitDir(), err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.base = base
+	return nil
+}
+
 func (r *Repo) baseRef() string { return "refs/colony/" + r.run + "/base" }
 
 // prepare makes what is not there and copies what changes how the user's objects and files are read.

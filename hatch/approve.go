@@ -1,0 +1,168 @@
+package hatch
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"colony/event"
+	"colony/plan"
+	"colony/queen"
+	"colony/strict"
+	"colony/tools"
+)
+
+// What a person may do about a plan.
+const (
+	planStart = "start"
+	planEdit  = "edit"
+	planSave  = "save"
+	planEnd   = "end"
+)
+
+// approve asks a person about the plan, who may change it before it starts. Where nobody can be asked it starts if
+// its high estimate is within the budget. An *queen.Unplanned says why it does not start.
+func (c *Colony) approve(ctx context.Context, p plan.Plan, book experience) (plan.Plan, *event.Estimate, error) {
+	estimate := book.estimate(p)
+	if c.parts.Yes {
+		return p, estimate, nil
+	}
+	over := c.over(estimate)
+	if c.parts.Headless {
+		if over != "" {
+			return p, nil, &queen.Unplanned{Exit: 5, Reason: "over_budget: " + over + ": raise the budget, or start it as it is with --yes"}
+		}
+		return p, estimate, nil
+	}
+	text := plan.Write(p)
+	var faults strict.Faults
+	for n := 1; ; n++ {
+		word, err := c.judge(ctx, n, shownPlan(p, estimate, over, faults), len(faults) > 0)
+		if err != nil {
+			return p, nil, err
+		}
+		switch word {
+		case planStart:
+			return p, estimate, nil
+		case planEdit:
+			if p, text, faults, err = c.edit(ctx, p, text); err != nil {
+				return p, nil, err
+			}
+			estimate = book.estimate(p)
+			over = c.over(estimate)
+		case planSave:
+			return p, nil, c.save(text)
+		case planEnd:
+			return p, nil, &queen.Unplanned{Exit: 5, Reason: "the plan was declined"}
+		}
+	}
+}
+
+// shownPlan is the plan as a person reads it before it starts.
+func shownPlan(p plan.Plan, estimate *event.Estimate, over string, faults strict.Faults) string {
+	if len(faults) > 0 {
+		return "The plan does not start as it is now:\n" + faults.Error()
+	}
+	text := p.Tree() + "estimate: " + estimate.Words()
+	if p.Why != "" {
+		text = "why: " + p.Why + "\n" + text
+	}
+	if over != "" {
+		text += "\nnote: " + over
+	}
+	return text
+}
+
+// judge puts the plan to the person and keeps question and answer in the log. Words that are none of the choices are
+// asked about again; a plan with faults cannot start.
+func (c *Colony) judge(ctx context.Context, n int, text string, faulty bool) (string, error) {
+	q := tools.Question{Kind: "plan", Text: text, Choices: []string{planStart, planEdit, planSave, planEnd}}
+	if faulty {
+		q.Choices = []string{planEdit, planEnd}
+	}
+	id, limit := fmt.Sprintf("plan.%d", n), time.Duration(c.settings.limits.Ask)
+	opened := event.AskOpened{Ask: id, Kind: q.Kind, Text: q.Text, Choices: q.Choices, Default: planEnd, Deadline: c.parts.Now().Add(limit)}
+	if err := c.record("", opened); err != nil {
+		return "", err
+	}
+	answer, by, err := c.answered(ctx, id, q, limit)
+	if err != nil {
+		return "", err
+	}
+	word := chosenOf(q.Choices, answer.Text)
+	if by.Via == "deadline" {
+		word = planEnd
+	}
+	return word, c.record("", event.AskAnswered{Ask: id, Answer: word, By: by})
+}
+
+// chosenOf reads an answer: nothing is the first choice, a letter or a word the one that begins so; yes and allow start,
+// no and deny end.
+func chosenOf(choices []string, answer string) string {
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	switch answer {
+	case "":
+		return choices[0]
+	case "y", "yes", "allow":
+		answer = planStart
+	case "n", "no", "deny":
+		answer = planEnd
+	case "s":
+		answer = planSave
+	case "e":
+		answer = planEdit
+	}
+	for _, c := range choices {
+		if c == answer {
+			return c
+		}
+	}
+	return ""
+}
+
+// edit lets the person change the plan's text. With faults the plan stays as it was and the text is kept.
+func (c *Colony) edit(ctx context.Context, p plan.Plan, text []byte) (plan.Plan, []byte, strict.Faults, error) {
+	text, err := c.parts.Edit(ctx, text)
+	if err != nil {
+		return p, text, nil, err
+	}
+	next, faults := plan.Parse("plan.yaml", text)
+	if len(faults) == 0 {
+		faults = c.faults(&next)
+	}
+	if len(faults) > 0 {
+		return p, text, faults.Sorted(), nil
+	}
+	next.Edited = true
+	return next, text, nil, nil
+}
+
+func (c *Colony) save(text []byte) error {
+	file, err := c.parts.Save(c.run, text)
+	if err != nil {
+		return err
+	}
+	return &queen.Unplanned{Exit: 5, Reason: fmt.Sprintf("the plan is saved: colony run -f %s starts it", file)}
+}
+
+// over says what of the high estimate is not within what the run may still spend; nothing where all is. Where money
+// cannot hold it, tokens do.
+func (c *Colony) over(e *event.Estimate) string {
+	usage, spent, _ := c.log.of("")
+	if e.High != nil && e.Price != event.Free && c.caps.PicoUSD != nil {
+		left := event.PicoUSD(*c.caps.PicoUSD)
+		if spent != nil {
+			left -= *spent
+		}
+		if *e.High > left {
+			return fmt.Sprintf("the high estimate $%s is more than the $%s that are left of the budget", e.High.Rounded(), left.Rounded())
+		}
+	}
+	if c.caps.Tokens != nil && (e.Price == event.Unknown || c.typed("run.max_tokens")) {
+		if left := *c.caps.Tokens - usage.Input - usage.Output; e.Tokens.High > left {
+			return fmt.Sprintf("the high estimate of %d tokens is more than the %d that are left", e.Tokens.High, left)
+		}
+	}
+	return ""
+}
