@@ -223,7 +223,7 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 
 // ownTools are the tools that come with colony.
 func ownTools(shLimit time.Duration, check queen.PlanCheck) []tools.Tool {
-	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.PlanTool(check))
+	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.PlanTool(check), queen.ReviewTool())
 }
 
 // ToolNames are the names of all tools that a card may list.
