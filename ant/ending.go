@@ -59,7 +59,7 @@ func EndingOf(ctx context.Context, err error) Ending {
 // endingOfCall is the ending that an ant declared itself.
 func endingOfCall(c tools.Call) Ending {
 	var args struct {
-		Outcome, Summary, Missing string
+		Outcome, Summary, Tried, Missing string
 	}
 	if err := json.Unmarshal(c.Args, &args); err != nil {
 		return Ending{Reason: Done}
@@ -68,7 +68,7 @@ func endingOfCall(c tools.Call) Ending {
 	case NoChange:
 		return Ending{Reason: NoChange, Detail: args.Summary}
 	case Blocked:
-		return Ending{Reason: Blocked, Detail: args.Missing}
+		return Ending{Reason: Blocked, Detail: "missing: " + args.Missing + "; tried: " + args.Tried}
 	}
 	return Ending{Reason: Done, Detail: args.Summary}
 }

@@ -12,6 +12,7 @@ import (
 // Card is a role. An ant is told the Prompt and may use the Tools, which are a wall: none listed, none used.
 type Card struct {
 	Name, Description, Model, Effort, Prompt string
+	Escalate                                 string // the model that goes on after the last failed gate; empty for none
 	Tools                                    []string
 	Permissions                              Permissions
 	Caps                                     Caps

@@ -80,7 +80,6 @@ prompt: b
 	want := []string{
 		`1:1 unknown key "nmae": did you mean name?`,
 		`1:1 name is missing`,
-		`2:1 escalate is not built yet: delete this key`,
 		`3:9 unknown effort "huge": there are none, minimal, low, medium, high, xhigh`,
 		`4:15 read is here twice: keep one`,
 		`4:21 this entry is empty: delete it`,

@@ -18,6 +18,7 @@ var keys = []struct {
 }{
 	{"description", func(to *Card, from Card) { to.Description = from.Description }},
 	{"model", func(to *Card, from Card) { to.Model = from.Model }},
+	{"escalate", func(to *Card, from Card) { to.Escalate = from.Escalate }},
 	{"effort", func(to *Card, from Card) { to.Effort = from.Effort }},
 	{"prompt", func(to *Card, from Card) { to.Prompt = from.Prompt }},
 	{"tools", func(to *Card, from Card) { to.Tools = from.Tools }},

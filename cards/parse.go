@@ -15,7 +15,7 @@ type raw struct {
 	Name        string      `yaml:"name" strict:"required"`
 	Description string      `yaml:"description"`
 	Model       string      `yaml:"model"`
-	Escalate    string      `yaml:"escalate" strict:"later"`
+	Escalate    string      `yaml:"escalate"`
 	Effort      effort      `yaml:"effort"`
 	Prompt      string      `yaml:"prompt"`
 	Tools       []string    `yaml:"tools"`
@@ -120,7 +120,7 @@ func lists(doc *strict.Doc, r raw, known strict.Faults) strict.Faults {
 
 func (r raw) card(source string, data []byte, doc *strict.Doc) Card {
 	c := Card{
-		Name: r.Name, Description: r.Description, Model: r.Model, Effort: string(r.Effort), Prompt: r.Prompt,
+		Name: r.Name, Description: r.Description, Model: r.Model, Escalate: r.Escalate, Effort: string(r.Effort), Prompt: r.Prompt,
 		Tools: r.Tools, Permissions: r.Permissions, Parallel: r.Parallel, Extends: string(r.Extends),
 		Caps:   Caps{PicoUSD: (*int64)(r.Caps.USD), Tokens: r.Caps.Tokens, Turns: r.Caps.Turns, Calls: r.Caps.Calls, Wall: r.Caps.Wall, Output: r.Caps.Output},
 		Source: source, SHA256: hash(data), Text: string(data), doc: doc,

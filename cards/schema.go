@@ -14,7 +14,7 @@ var about = map[string]string{
 	"name":              "The card's name, by which tasks and settings call it.",
 	"description":       "One line for lists, and for the planner that chooses cards.",
 	"model":             "provider/model, or default or small.",
-	"escalate":          "The model of the last attempt.",
+	"escalate":          "provider/model that goes on, once, after the last failed gate.",
 	"effort":            "How much the model thinks, where it can be told.",
 	"prompt":            "Who the ant is and how it works. The house rules come after it.",
 	"tools":             "What the ant may use: a wall. None listed, none used.",

@@ -16,6 +16,7 @@ import (
 	"colony/event"
 	"colony/guard"
 	"colony/ledger"
+	"colony/model"
 	"colony/queen"
 	"colony/repo"
 	"colony/tools"
@@ -40,6 +41,7 @@ type life struct {
 	cut     context.CancelCauseFunc // ends this ant only
 	ears    sync.Mutex              // guards heard
 	heard   []string                // texts from outside that wait for the next tool boundary
+	risen   bool                    // it works with the model that its card escalates to
 	warned  map[ledger.Little]bool  // by scope and cap: what the ant was told of
 }
 
@@ -49,8 +51,14 @@ var _ queen.Hatcher = (*Colony)(nil)
 // gets the output of a red gate back a bounded number of times.
 func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error) {
 	l, err := c.newLife(ctx, o, c.registry)
+	if err != nil && ctx.Err() == nil {
+		return queen.Outcome{Reason: queen.Internal, Detail: err.Error()}, nil
+	}
 	if err != nil {
 		return queen.Outcome{}, err
+	}
+	if o.Review != nil {
+		return l.review(ctx)
 	}
 	var outcome queen.Outcome
 	err = l.lead(ctx, l.task(), func(ctx context.Context) (ended ant.Reason, err error) {
@@ -105,20 +113,7 @@ func (l *life) wake(ctx context.Context, first string) error {
 	if err := l.furnish(); err != nil {
 		return err
 	}
-	policy := l.policies[l.order.Card]
-	system := l.system(l.card)
-	l.ant, err = ant.New(ant.Parts{
-		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.card.Effort,
-		Model:    l.routed[l.model.String()].governor.Around(sending{l.book.Meter(l.account, l.routed[l.model.String()].client), l.halted}),
-		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: l.layers(policy), Foresee: policy.Foresee, Log: l.log,
-		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
-		Calls: func(n int) error { return l.book.Calls(l.account, n) },
-		Low:   l.low, Heard: l.take,
-	})
-	if err != nil {
-		return err
-	}
-	if err := l.hatched(system); err != nil {
+	if err := l.animate(memory); err != nil {
 		return err
 	}
 	if memory.Turns() == 0 {
@@ -127,10 +122,33 @@ func (l *life) wake(ctx context.Context, first string) error {
 	return l.ant.Tell(ctx, l.order.Kind, l.order.Told+l.redOutput())
 }
 
+// animate makes the ant of a memory, with the model that it works with now.
+func (l *life) animate(memory *ant.Memory) (err error) {
+	policy := l.policies[l.order.Card]
+	system := l.system(l.card)
+	way := l.routed[l.model.String()]
+	asked := model.Provider(sending{l.book.Meter(l.account, way.client), l.halted})
+	if l.model.rate.State != event.Free {
+		asked = l.warmth.around(l.model.String()+" "+l.card.Name, asked)
+	}
+	l.ant, err = ant.New(ant.Parts{
+		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.card.Effort,
+		Model:    way.governor.Around(asked),
+		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: l.layers(policy), Foresee: policy.Foresee, Log: l.log,
+		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
+		Calls: func(n int) error { return l.book.Calls(l.account, n) },
+		Low:   l.low, Heard: l.take,
+	})
+	if err != nil {
+		return err
+	}
+	return l.hatched(system)
+}
+
 // recall is the ant's memory from the log; that of a new ant is empty.
 func (l *life) recall(ctx context.Context) (*ant.Memory, error) {
 	memory := ant.NewMemory(l.tree.Dir)
-	if l.order.Attempt == 1 {
+	if l.order.Attempt == 1 && !l.risen {
 		return memory, nil
 	}
 	for e, err := range l.log.Read(ctx, 0) {
@@ -231,6 +249,9 @@ func (l *life) outputLimit() int {
 func (l *life) task() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Task %s: %s\n\n%s\n", l.order.Task, l.order.Title, strings.TrimSpace(l.order.Prompt))
+	if len(l.order.Files) > 0 {
+		fmt.Fprintf(&b, "\nThe files of this task, beside which nothing may change: %s\n", strings.Join(l.order.Files, ", "))
+	}
 	if len(l.order.Gates) > 0 {
 		b.WriteString("\nColony runs these gates after done:\n")
 		for _, g := range l.order.Gates {

@@ -76,17 +76,18 @@ type Colony struct {
 	book      *ledger.Book
 	blobs     *tools.Blobs
 	advice    []ant.Instructions
+	warmth    *warmth
 	left      []string
 }
 
 // Open checks all that can be checked before anything is written or spent. Its error is a *Problem where a person can
 // mend it.
 func Open(ctx context.Context, p Parts) (*Colony, error) {
-	c := &Colony{parts: p, run: p.Run, crew: newCrew()}
+	c := &Colony{parts: p, run: p.Run, crew: newCrew(), warmth: newWarmth(time.After)}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
-	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.chooseModels, c.bindGates, c.findRepo, c.confineIt, c.openLog} {
+	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.castHelpers, c.chooseModels, c.bindGates, c.findRepo, c.confineIt, c.openLog} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -165,6 +166,9 @@ func (c *Colony) chooseModels(context.Context) error {
 			return err
 		}
 		c.models[name] = m
+		if err := c.chooseEscalated(card); err != nil {
+			return err
+		}
 	}
 	return c.bound()
 }
@@ -223,7 +227,7 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 
 // ownTools are the tools that come with colony.
 func ownTools(shLimit time.Duration, check queen.PlanCheck) []tools.Tool {
-	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.PlanTool(check), queen.ReviewTool())
+	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check))
 }
 
 // ToolNames are the names of all tools that a card may list.

@@ -30,7 +30,11 @@ func (c chosen) String() string { return c.provider + "/" + c.name }
 // choose finds the model of a card: a typed one, else the card's, else the settings', else the large model of the first
 // provider that has a key.
 func (c *Colony) choose(card cards.Card) (chosen, error) {
-	name := cmp.Or(c.parts.Models[card.Name], c.parts.Models[""], card.Model)
+	return c.resolve(card.Name, cmp.Or(c.parts.Models[card.Name], c.parts.Models[""], card.Model))
+}
+
+// resolve is the model that a card names; an alias stands for the settings' or the first with a key.
+func (c *Colony) resolve(card, name string) (chosen, error) {
 	if name == "" || name == "default" {
 		name = c.settings.run.Model
 	}
@@ -43,7 +47,7 @@ func (c *Colony) choose(card cards.Card) (chosen, error) {
 	}
 	provider, name, ok := strings.Cut(name, "/")
 	if !ok || name == "" {
-		return chosen{}, &Problem{Exit: 2, Code: "no_model", Message: fmt.Sprintf("the model %q of card %s names no provider", provider, card.Name), Next: "write it as provider/model, for example openai/gpt-5-mini"}
+		return chosen{}, &Problem{Exit: 2, Code: "no_model", Message: fmt.Sprintf("the model %q of card %s names no provider", provider, card), Next: "write it as provider/model, for example openai/gpt-5-mini"}
 	}
 	return c.reach(provider, name)
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"colony/ant"
 	"colony/event"
 	"colony/model"
+	"colony/plan"
 	"colony/queen"
 	"colony/repo"
 	"colony/tools"
@@ -24,7 +26,7 @@ func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
 		if ending.Reason != ant.Done {
 			return l.stopped(ending), ending.Reason, nil
 		}
-		if err := l.commit(ctx, ending); err != nil {
+		if err := l.commit(ctx); err != nil {
 			return l.unrecorded(ctx, ending, err)
 		}
 		if l.work.SHA == "" {
@@ -37,15 +39,21 @@ func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
 			}
 			continue
 		}
-		outcome, output, err := l.verify(ctx)
+		outcome, why, err := l.verify(ctx)
 		if err != nil {
 			return l.interrupted(ctx, err)
 		}
-		if outcome.Reason == queen.Done || returned == l.settings.limits.GateReturns {
+		if outcome.Reason == queen.Done {
+			outcome.Detail = ending.Detail
 			return outcome, ending.Reason, nil
 		}
+		if returned >= l.settings.limits.GateReturns {
+			if risen, err := l.escalate(ctx); err != nil || !risen {
+				return outcome, ending.Reason, err
+			}
+		}
 		returned++
-		if err := l.ant.Tell(ctx, "gate", l.returned(outcome, output, returned)); err != nil {
+		if err := l.ant.Tell(ctx, "gate", why+l.count(returned)); err != nil {
 			return queen.Outcome{}, "", err
 		}
 	}
@@ -98,15 +106,16 @@ func (l *life) advise(e *model.Error) string {
 	return fmt.Sprintf("provider %s did not answer as needed (%s): try again later", m.provider, e.Error())
 }
 
-// commit records what the ant changed since its last commit, under the user's name and with colony's trailers.
-func (l *life) commit(ctx context.Context, e ant.Ending) error {
+// commit records what the ant changed since its last commit, under the user's name and with colony's trailers. The
+// message holds nothing that the ant said of it: a reviewer can read it.
+func (l *life) commit(ctx context.Context) error {
 	_, usd, price := l.log.of(l.order.Task)
 	cost := string(price)
 	if usd != nil {
 		cost = usd.String() + " USD"
 	}
 	commit, err := l.tree.Commit(ctx, repo.Message{
-		Subject: l.order.Title, Body: e.Detail,
+		Subject: l.order.Title,
 		Trailers: [][2]string{
 			{"Colony-Run", l.run}, {"Colony-Task", l.order.Task}, {"Colony-Ant", l.order.Ant}, {"Colony-Card", l.card.Name},
 			{"Colony-Model", l.model.String()}, {"Colony-Cost", cost},
@@ -119,9 +128,17 @@ func (l *life) commit(ctx context.Context, e ant.Ending) error {
 	return l.append(event.CommitMade{Commit: commit.SHA, Tree: commit.Tree, Files: commit.Files, Refused: commit.Refused})
 }
 
-// verify runs the gates in the worktree, up to the first that is red, whose output it returns.
-func (l *life) verify(ctx context.Context) (queen.Outcome, string, error) {
-	out := queen.Outcome{Reason: queen.Done, Commit: l.work.SHA, Tree: l.work.Tree, Files: l.work.Files}
+// verify looks whether the work keeps to its files and runs the gates in the worktree, up to the first that is red. It
+// says what the ant is told where the work comes back.
+func (l *life) verify(ctx context.Context) (out queen.Outcome, why string, err error) {
+	out = queen.Outcome{Reason: queen.Done, Commit: l.work.SHA, Tree: l.work.Tree}
+	if out.Files, err = l.repo.Files(ctx, l.order.Base, l.work.SHA); err != nil {
+		return out, "", err
+	}
+	if stray := l.stray(out.Files); len(stray) > 0 {
+		out.Reason, out.Detail = queen.GateRed, "it changed files outside its scope: "+strings.Join(stray, ", ")
+		return out, l.tooFar(stray), nil
+	}
 	for _, g := range l.order.Gates {
 		if err := l.append(event.GateStarted{Gate: g.Title(), Command: g.Run, Where: "task", Tree: l.work.Tree}); err != nil {
 			return out, "", err
@@ -139,17 +156,33 @@ func (l *life) verify(ctx context.Context) (queen.Outcome, string, error) {
 		}
 		if receipt.Exit != 0 {
 			out.Reason, out.Detail = queen.GateRed, fmt.Sprintf("gate %s returned %d", g.Title(), receipt.Exit)
-			return out, string(output), nil
+			return out, fmt.Sprintf("The gate `%s` returned %d. Read all of its output, mend the cause, then call done again.\n\n%s\n\n",
+				g.Run, receipt.Exit, l.shown(string(output))), nil
 		}
 	}
 	return out, "", nil
 }
 
-// returned is what an ant is told of a red gate.
-func (l *life) returned(o queen.Outcome, output string, n int) string {
-	g := o.Gates[len(o.Gates)-1]
-	return fmt.Sprintf("The gate `%s` returned %d (return %d of %d). Read all of its output, mend the cause, then call done again.\n\n%s",
-		g.Command, g.Exit, n, l.settings.limits.GateReturns, l.shown(output))
+// stray are the files that the task's scope does not cover.
+func (l *life) stray(files []string) []string {
+	scope := plan.Task{Files: l.order.Files}
+	return slices.DeleteFunc(slices.Clone(files), scope.Covers)
+}
+
+// tooFar is what an ant is told whose work goes beyond its scope.
+func (l *life) tooFar(stray []string) string {
+	return fmt.Sprintf("The task's files are %s, and these are not among them:\n- %s\nPut back what you changed (`git restore --source=%s -- FILE`) and remove "+
+		"what you made there, then call done again. If the task cannot be done without them, end blocked and say so. ",
+		strings.Join(l.order.Files, ", "), strings.Join(stray, "\n- "), l.order.Base)
+}
+
+// count says how often work came back.
+func (l *life) count(n int) string {
+	most := l.settings.limits.GateReturns
+	if _, more := l.models[escalated(l.card.Name)]; more {
+		most++
+	}
+	return fmt.Sprintf("This is return %d of %d.", n, most)
 }
 
 // redOutput is what the gates of a landing said that sent the ant back.

@@ -256,5 +256,11 @@ func (h *House) CheckCards(p plan.Plan) strict.Faults { return p.Check(h.workers
 
 // spare reports whether the run can do without a card whose model cannot be had: nobody asked for it.
 func (c *Colony) spare(name string) bool {
-	return c.parts.Goal != "" && name != queenCard && name != c.settings.run.Card && c.parts.Models[name] == ""
+	if c.parts.Models[name] != "" {
+		return false
+	}
+	if name == reviewerCard || name == resolverCard {
+		return !c.needs(name)
+	}
+	return c.parts.Goal != "" && name != queenCard && name != c.settings.run.Card
 }

@@ -20,6 +20,7 @@ type runSettings struct {
 	Wall      string      `yaml:"wall"`
 	Mode      string      `yaml:"mode"`
 	Base      string      `yaml:"base"`
+	Review    bool        `yaml:"review"`
 }
 
 type sandboxSettings struct {
@@ -35,6 +36,8 @@ type permissionSettings struct {
 type limitSettings struct {
 	GateReturns  int             `yaml:"gate_returns"`
 	PlanFaults   int             `yaml:"plan_faults"`
+	ReviewRounds int             `yaml:"review_rounds"`
+	LandingBatch int             `yaml:"landing_batch"`
 	Gate         strict.Duration `yaml:"gate"`
 	Sh           strict.Duration `yaml:"sh"`
 	Attempts     int             `yaml:"attempts"`
