@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ type runOptions struct {
 	file, card, budget, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
 	models, gates, labels                                                              []string
 	report                                                                             string
-	noGate, yes, detach                                                                bool
+	noGate, review, yes, detach                                                        bool
 }
 
 const runExample = `  colony run -f plan.yaml
@@ -53,6 +54,7 @@ func (a *app) runCmd() *cobra.Command {
 	f.StringArrayVar(&o.models, "model", nil, "`MODEL` for every card, or CARD=MODEL (repeatable)")
 	f.StringArrayVar(&o.gates, "gate", nil, "a `COMMAND` that must pass (repeatable)")
 	f.BoolVar(&o.noGate, "no-gate", false, "allow tasks that nothing verifies")
+	f.BoolVar(&o.review, "review", false, "a reviewer reads all work before it lands")
 	f.StringVar(&o.redBase, "red-base", "", "allow: a gate that is red on the base advises until it first passes")
 	f.StringVar(&o.budget, "budget", "", "spend at most this many `USD`, or none")
 	f.StringVar(&o.maxTokens, "max-tokens", "", "use at most this many `TOKENS`, or none")
@@ -67,7 +69,7 @@ func (a *app) runCmd() *cobra.Command {
 	f.BoolVarP(&o.detach, "detach", "d", false, "go on by itself, without this terminal")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "one", "review", "from", "include-dirty", "land", "approve-over", "on-ask", "watch", "web", "trust", "issue", "cluster")
+	laterFlags(cmd, "one", "from", "include-dirty", "land", "approve-over", "on-ask", "watch", "web", "trust", "issue", "cluster")
 	return cmd
 }
 
@@ -142,6 +144,9 @@ func flagSettings(cmd *cobra.Command, o *runOptions) map[string]string {
 		if cmd.Flags().Changed(flag) {
 			out[pair[0]] = pair[1]
 		}
+	}
+	if cmd.Flags().Changed("review") {
+		out["run.review"] = strconv.FormatBool(o.review)
 	}
 	if cmd.Flags().Changed("gate") {
 		out["run.gates"] = flow(o.gates)
