@@ -1,6 +1,7 @@
 package hatch
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -17,6 +18,7 @@ type Brief struct {
 	NoGate                  bool
 	Mode, Level, Mechanism  string
 	Caps                    event.Caps
+	Held                    []string // what the project's settings ask for in vain
 	Left                    []string // uncommitted files that the run does not see
 }
 
@@ -35,6 +37,9 @@ func (c *Colony) Brief() Brief {
 	}
 	if c.parts.Only {
 		b.Branch = ""
+	}
+	for _, f := range c.parts.Settings.Held() {
+		b.Held = append(b.Held, fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Text))
 	}
 	for _, g := range c.gates {
 		b.Gates = append(b.Gates, g.Run)
