@@ -119,6 +119,9 @@ func (c *Colony) faults(p *plan.Plan) strict.Faults {
 		if !c.verified(t) {
 			faults = append(faults, p.Fault(fmt.Sprintf("tasks[%d]", i), fmt.Sprintf("nothing verifies task %s: give it gates", t.ID)))
 		}
+		if t.Review && c.helper(reviewerCard) == "" {
+			faults = append(faults, p.Fault(fmt.Sprintf("tasks[%d].review", i), "there is no reviewer in this run: leave review out"))
+		}
 	}
 	return faults
 }
