@@ -96,7 +96,7 @@ func unusable(key, text string) string {
 		return ""
 	case n.Sign() < 0:
 		return key + " must not be less than 0"
-	case key == "run.budget" || key == "run.max_tokens" || key == "limits.gate_returns" || key == "limits.text_nudges":
+	case key == "run.budget" || key == "run.max_tokens" || key == "limits.gate_returns" || key == "limits.text_nudges" || key == "limits.review_rounds":
 		return ""
 	}
 	return key + " must be more than 0"

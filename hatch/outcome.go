@@ -171,7 +171,7 @@ func (l *life) stray(files []string) []string {
 
 // tooFar is what an ant is told whose work goes beyond its scope.
 func (l *life) tooFar(stray []string) string {
-	return fmt.Sprintf("The task's files are %s, and these are not among them:\n- %s\nPut back what you changed (`git restore --source=%s -- FILE`) and remove "+
+	return fmt.Sprintf("The task's files are %s, and these are not among them:\n- %s\nPut back what you changed (`git show %s:FILE > FILE`) and remove "+
 		"what you made there, then call done again. If the task cannot be done without them, end blocked and say so. ",
 		strings.Join(l.order.Files, ", "), strings.Join(stray, "\n- "), l.order.Base)
 }

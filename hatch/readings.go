@@ -91,7 +91,7 @@ func diffed(command, text string, cut bool) []string {
 // headed is the file of a diff's part, as it is called after the change; a deleted one as it was called before.
 func headed(part string) string {
 	line, _, _ := strings.Cut(part, "\n")
-	if after, ok := strings.CutPrefix(line, "a/"); ok && len(after)%2 == 1 { // the same name twice: NAME b/NAME
+	if after, ok := strings.CutPrefix(line, "a/"); ok && len(after) > 3 && len(after)%2 == 1 { // the same name twice: NAME b/NAME
 		if name := after[:(len(after)-3)/2]; after == name+" b/"+name {
 			return name
 		}

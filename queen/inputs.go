@@ -88,7 +88,7 @@ func comparison(file string) func(before, after []byte) bool {
 			return before != nil && !slices.Equal(toolchain.FindAllString(string(before), -1), toolchain.FindAllString(string(after), -1))
 		}
 	case isTest(file):
-		return weakened
+		return func(before, after []byte) bool { return weakened(path.Ext(file) == ".go", before, after) }
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func scripts(data []byte) []byte {
 		Scripts json.RawMessage
 		Jest    json.RawMessage
 	}
-	if json.Unmarshal(data, &of) != nil {
+	if data != nil && json.Unmarshal(data, &of) != nil {
 		return data
 	}
 	return slices.Concat(of.Scripts, []byte{0}, of.Jest)
@@ -119,17 +119,22 @@ func isTest(file string) bool {
 }
 
 var (
-	testStart = regexp.MustCompile(`(?m)^\s*func (Test|Fuzz|Example)\w*\(|^\s*(async )?def test|\b(it|test|describe)(\.each)?\(|#\[(\w+::)?test|@Test\b|^\s*it ['"]|t\.Run\(|^\s*(func|function|public function) test`)
+	goTest    = regexp.MustCompile(`(?m)^func (Test|Fuzz|Example)\w*\(|\.Run\(`)
+	testStart = regexp.MustCompile(`(?m)^\s*(async )?def test|\b(it|test|describe)(\.each)?\(|#\[(\w+::)?test|@Test\b|^\s*it ['"]|^\s*(public )?func(tion)? test`)
 	testSkip  = regexp.MustCompile(`\.Skip(f|Now)?\(|mark\.(skip|xfail)|(pytest|unittest)\.skip|\b(it|test|describe)\.(skip|only|todo)|\bx(it|describe|test)\(|#\[ignore|@(Disabled|Ignore)\b|go:build |^\s*skip\b`)
 )
 
 // weakened reports whether a test file is gone, has fewer tests, skips more of them, or lost most of its lines.
-func weakened(before, after []byte) bool {
+func weakened(inGo bool, before, after []byte) bool {
 	if before == nil {
 		return false
 	}
 	count := func(of *regexp.Regexp, in []byte) int { return len(of.FindAll(in, -1)) }
 	lines := func(in []byte) int { return count(regexp.MustCompile(`(?m)\S.*$`), in) }
-	return after == nil || count(testStart, after) < count(testStart, before) || count(testSkip, after) > count(testSkip, before) ||
+	start := testStart
+	if inGo {
+		start = goTest
+	}
+	return after == nil || count(start, after) < count(start, before) || count(testSkip, after) > count(testSkip, before) ||
 		2*lines(after) < lines(before)
 }
