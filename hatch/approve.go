@@ -46,13 +46,15 @@ func (c *Colony) approve(ctx context.Context, p plan.Plan, book experience) (pla
 		case planStart:
 			return p, estimate, nil
 		case planEdit:
-			if p, text, faults, err = c.edit(ctx, p, text); err != nil {
-				return p, nil, err
-			}
+			p, text, faults = c.edit(ctx, p, text)
 			estimate = book.estimate(p)
 			over = c.over(estimate)
 		case planSave:
-			return p, nil, c.save(text)
+			file, err := c.parts.Save(c.run, text)
+			if err == nil {
+				return p, nil, &queen.Unplanned{Exit: 5, Reason: fmt.Sprintf("the plan is saved: colony run -f %s starts it", file)}
+			}
+			faults = strict.Faults{{Text: err.Error()}}
 		case planEnd:
 			return p, nil, &queen.Unplanned{Exit: 5, Reason: "the plan was declined"}
 		}
@@ -62,7 +64,7 @@ func (c *Colony) approve(ctx context.Context, p plan.Plan, book experience) (pla
 // shownPlan is the plan as a person reads it before it starts.
 func shownPlan(p plan.Plan, estimate *event.Estimate, over string, faults strict.Faults) string {
 	if len(faults) > 0 {
-		return "The plan does not start as it is now:\n" + faults.Error()
+		return "The plan cannot start:\n" + faults.Error()
 	}
 	text := p.Tree() + "estimate: " + estimate.Words()
 	if p.Why != "" {
@@ -122,28 +124,20 @@ func chosenOf(choices []string, answer string) string {
 }
 
 // edit lets the person change the plan's text. With faults the plan stays as it was and the text is kept.
-func (c *Colony) edit(ctx context.Context, p plan.Plan, text []byte) (plan.Plan, []byte, strict.Faults, error) {
-	text, err := c.parts.Edit(ctx, text)
+func (c *Colony) edit(ctx context.Context, p plan.Plan, text []byte) (plan.Plan, []byte, strict.Faults) {
+	edited, err := c.parts.Edit(ctx, text)
 	if err != nil {
-		return p, text, nil, err
+		return p, text, strict.Faults{{Text: err.Error()}}
 	}
-	next, faults := plan.Parse("plan.yaml", text)
+	next, faults := plan.Parse("plan.yaml", edited)
 	if len(faults) == 0 {
 		faults = c.faults(&next)
 	}
 	if len(faults) > 0 {
-		return p, text, faults.Sorted(), nil
+		return p, edited, faults.Sorted()
 	}
-	next.Edited = true
-	return next, text, nil, nil
-}
-
-func (c *Colony) save(text []byte) error {
-	file, err := c.parts.Save(c.run, text)
-	if err != nil {
-		return err
-	}
-	return &queen.Unplanned{Exit: 5, Reason: fmt.Sprintf("the plan is saved: colony run -f %s starts it", file)}
+	next.Edited = p.Edited || string(edited) != string(text)
+	return next, edited, nil
 }
 
 // over says what of the high estimate is not within what the run may still spend; nothing where all is. Where money

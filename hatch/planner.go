@@ -73,6 +73,7 @@ func (c *Colony) Plan(ctx context.Context) (plan.Plan, *event.Estimate, error) {
 	var estimate *event.Estimate
 	if err == nil {
 		estimate = c.experience(ctx).estimate(made)
+		err = c.record("", queen.Made(made, estimate))
 	}
 	finished.Usage, finished.USD, finished.Price = c.log.of("")
 	err = errors.Join(err, c.record("", finished))
@@ -85,6 +86,7 @@ type drafting struct {
 	colony *Colony
 	left   int
 	giveUp context.CancelCauseFunc
+	fault  error // the first of her last plan
 	taken  *plan.Plan
 }
 
@@ -96,8 +98,9 @@ func (d *drafting) check(args json.RawMessage) (plan.Plan, strict.Faults) {
 		d.taken = &made
 		return made, nil
 	}
+	d.fault = fmt.Errorf("her plan still has faults, the first: %s", faults[0].Text)
 	if d.left == 0 {
-		d.giveUp(fmt.Errorf("her plan still has faults, the first: %s", faults[0].Text))
+		d.giveUp(d.fault)
 	}
 	d.left--
 	return made, faults
@@ -115,6 +118,9 @@ func (c *Colony) faults(p *plan.Plan) strict.Faults {
 	for i, t := range p.Tasks {
 		if !c.verified(t) {
 			faults = append(faults, p.Fault(fmt.Sprintf("tasks[%d]", i), fmt.Sprintf("nothing verifies task %s: give it gates", t.ID)))
+		}
+		if t.Review && c.helper(reviewerCard) == "" {
+			faults = append(faults, p.Fault(fmt.Sprintf("tasks[%d].review", i), "there is no reviewer in this run: leave review out"))
 		}
 	}
 	return faults
@@ -154,7 +160,11 @@ func (c *Colony) draft(ctx context.Context) (plan.Plan, error) {
 	case ctx.Err() != nil:
 		return plan.Plan{}, context.Cause(ctx)
 	}
-	return c.undrafted(l.stopped(ending))
+	outcome := l.stopped(ending)
+	if d.fault != nil && !outcome.Fatal && outcome.Scope == "" {
+		outcome.Detail = d.fault.Error()
+	}
+	return c.undrafted(outcome)
 }
 
 // undrafted is what comes of a queen who ended without a plan.

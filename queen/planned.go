@@ -41,3 +41,9 @@ func (r *run) plan(ctx context.Context) error {
 	r.graph = newGraph(r.p, made)
 	return r.append(ctx, event.Event{Body: r.graph.planMade(estimate)})
 }
+
+// Made is the plan as the log keeps it.
+func Made(p plan.Plan, estimate *event.Estimate) event.PlanMade {
+	g := graph{plan: p}
+	return g.planMade(estimate)
+}

@@ -72,13 +72,13 @@ func (t planTool) Run(_ context.Context, _ *tools.Env, args json.RawMessage) (to
 	if len(faults) > 0 {
 		return tools.Refuse(tools.Validation, toldFaults(faults)), nil
 	}
-	return tools.Result{Text: fmt.Sprintf("The plan is taken: %d tasks.", len(made.Tasks)), Ends: true}, nil
+	return tools.Result{Text: fmt.Sprintf("The plan is taken. Tasks: %d.", len(made.Tasks)), Ends: true}, nil
 }
 
 // toldFaults says all that is wrong with a plan.
 func toldFaults(faults strict.Faults) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The plan is not taken: %d faults. Mend all of them, then call plan again with the whole plan.\n", len(faults))
+	fmt.Fprintf(&b, "The plan is not taken. Faults: %d. Mend all of them, then call plan again with the whole plan.\n", len(faults))
 	for _, f := range faults {
 		fmt.Fprintf(&b, "- %s\n", f.Text)
 		if f.Excerpt != "" {

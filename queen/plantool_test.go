@@ -65,7 +65,7 @@ func TestAllFaultsOfAPlanComeAtOnce(t *testing.T) {
 		t.Errorf("a character that is no text is not named: %s", r.Text)
 	}
 	r, _ = called(t, `{"tasks":[{"id":"A","prompt":"x"},{"id":"b","promt":"x","needs":["c","zz"]},{"id":"c","prompt":"x","needs":["b"],"gates":[{"dir":"../x"}],"files":["[a"]},{"id":"c","prompt":"y"}]}`)
-	for _, want := range []string{"9 faults", "an id is", "prompt is missing", `unknown key "promt": did you mean prompt?`, `unknown task "zz"`, "cycle: b needs c needs b", "a gate needs a command", "task c is here twice"} {
+	for _, want := range []string{"Faults: 9.", "an id is", "prompt is missing", `unknown key "promt": did you mean prompt?`, `unknown task "zz"`, "cycle: b needs c needs b", "a gate needs a command", "task c is here twice"} {
 		if !strings.Contains(r.Text, want) {
 			t.Errorf("%q is missing in\n%s", want, r.Text)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,9 @@ func (a *app) detach(ctx context.Context, house *hatch.House, run string) error 
 	child := exec.Command(self, append(a.attached(), "--run-id", run)...)
 	child.Env = append(a.environ(), detachedVar+"=1")
 	child.Stdout, child.Stderr = said, said
+	if a.typed != nil {
+		child.Stdin = bytes.NewReader(a.typed)
+	}
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := child.Start(); err != nil {
 		return fmt.Errorf("start the detached run: %w", err)

@@ -31,7 +31,12 @@ func line(e event.Event, verbose bool) string {
 
 func told(e event.Event) string {
 	switch b := e.Body.(type) {
+	case event.PlanMade:
+		return planned(b)
 	case event.AntHatched:
+		if e.Task == "" {
+			return "hatched to plan on " + b.Model
+		}
 		return fmt.Sprintf("hatched for %s on %s", e.Task, b.Model)
 	case event.AntEnded:
 		return "ended: " + b.Reason
@@ -42,6 +47,9 @@ func told(e event.Event) string {
 	case event.TaskDone:
 		return "task " + e.Task + " " + withReason(b.Status, b.Reason)
 	case event.AskOpened:
+		if b.Kind == "plan" {
+			return "asks whether the plan starts"
+		}
 		return "asks: " + b.Text
 	case event.AskAnswered:
 		return "answered " + b.Ask + ": " + b.Answer
@@ -61,6 +69,26 @@ func told(e event.Event) string {
 		}
 	}
 	return ""
+}
+
+// planned says how many tasks a plan has and what it may cost.
+func planned(b event.PlanMade) string {
+	word := "plan of " + counted(len(b.Tasks), "task")
+	if b.Edited {
+		word += ", edited"
+	}
+	if b.Estimate != nil {
+		word += "; estimate: " + b.Estimate.Words()
+	}
+	return word
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func gateWord(b event.GateDone) string {

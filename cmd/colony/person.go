@@ -16,23 +16,29 @@ import (
 // screen is a terminal that shows a run and on which its questions are asked, one at a time. It is safe for concurrent
 // use.
 type screen struct {
-	mu    sync.Mutex // guards what follows
-	under printer
-	w     io.Writer
-	lines <-chan string
+	mu      sync.Mutex // guards what follows
+	under   printer
+	w       io.Writer
+	want    chan<- struct{}
+	lines   <-chan string
+	reading bool // a line is on its way
 }
 
-// newScreen reads answers from in, line by line, for as long as the process lives.
+// newScreen reads answers from in, a line for each question and nothing between, so that an editor may have the
+// terminal meanwhile. It reads for as long as the process lives.
 func newScreen(show printer, in io.Reader, w io.Writer) *screen {
-	lines := make(chan string)
+	want, lines := make(chan struct{}, 1), make(chan string, 1)
 	go func() {
 		defer close(lines)
 		scanner := bufio.NewScanner(in)
-		for scanner.Scan() {
+		for range want {
+			if !scanner.Scan() {
+				return
+			}
 			lines <- scanner.Text()
 		}
 	}()
-	return &screen{under: show, w: w, lines: lines}
+	return &screen{under: show, w: w, want: want, lines: lines}
 }
 
 func (s *screen) show(e event.Event) error {
@@ -52,20 +58,38 @@ func (s *screen) ask(ctx context.Context, q tools.Question) (tools.Answer, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.under.close()
-	prompt := "> "
-	if q.Kind == "permission" {
-		prompt = "allow? [y/N] "
-	} else if len(q.Choices) > 0 {
-		prompt = strings.Join(q.Choices, " | ") + " > "
+	fmt.Fprintf(s.w, "%s\n%s", view.Text(q.Text), view.Line(prompt(q)))
+	if !s.reading {
+		s.want <- struct{}{}
+		s.reading = true
 	}
-	fmt.Fprintf(s.w, "%s\n%s", view.Text(q.Text), view.Line(prompt))
 	select {
-	case text := <-s.lines:
+	case text, ok := <-s.lines:
+		s.reading = !ok
+		if !ok {
+			text = "no"
+			fmt.Fprintln(s.w)
+		}
 		return tools.Answer{Text: strings.TrimSpace(text), Allow: yes(text)}, nil
 	case <-ctx.Done():
 		fmt.Fprintln(s.w)
 		return tools.Answer{}, ctx.Err()
 	}
+}
+
+// prompt says what may be typed.
+func prompt(q tools.Question) string {
+	switch {
+	case q.Kind == "permission":
+		return "allow? [y/N] "
+	case q.Kind == "plan" && len(q.Choices) > 2:
+		return "Enter starts, e edits, s saves and ends, n ends > "
+	case q.Kind == "plan":
+		return "Enter edits again, n ends > "
+	case len(q.Choices) > 0:
+		return strings.Join(q.Choices, " | ") + " > "
+	}
+	return "> "
 }
 
 // yes reports whether a typed line agrees. Anything but y or yes is a no.

@@ -24,6 +24,7 @@ type app struct {
 	verbose bool
 	noColor bool
 	json    bool
+	typed   []byte // what was read from stdin as a goal or a plan
 	exit    int
 }
 
@@ -83,7 +84,7 @@ func (a *app) root() *cobra.Command {
 		}
 		return cmd.Help()
 	}
-	root.AddCommand(a.runCmd(), a.demoCmd(), a.initCmd(), a.statusCmd(), a.logCmd(), a.costCmd(),
+	root.AddCommand(a.runCmd(), a.planCmd(), a.demoCmd(), a.initCmd(), a.statusCmd(), a.logCmd(), a.costCmd(),
 		a.cardsCmd(), a.configCmd(), a.trustCmd(), a.versionCmd(),
 		a.stopCmd(), a.steerCmd(), a.answerCmd(), a.inboxCmd())
 	root.AddCommand(a.toolsCmd(), a.doctorCmd(), a.completionCmd())

@@ -13,7 +13,6 @@ import (
 
 	"colony/event"
 	"colony/hatch"
-	"colony/plan"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -24,31 +23,28 @@ type runOptions struct {
 	file, card, budget, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
 	models, gates, labels                                                              []string
 	report                                                                             string
-	noGate, review, yes, detach                                                        bool
+	noGate, review, yes, detach, one                                                   bool
 }
 
-const runExample = `  colony run -f plan.yaml
+const runExample = `  colony run 'make the date parser accept ISO weeks'
+  colony run -f plan.yaml
+  colony run --one 'fix the failing test in ./parse' --gate 'go test ./...'
   colony run -f plan.yaml --model openai/gpt-5-mini --budget 2.50
   colony run -f plan.yaml --json --ants 4 --gate 'go test ./...'`
 
 func (a *app) runCmd() *cobra.Command {
 	o := &runOptions{}
 	cmd := &cobra.Command{
-		Use: "run -f PLAN", Short: "carry out a plan and land it on branch colony/RUN",
-		Long:    "Carry out a plan: an ant for each task, gates on the combined tree, the result on branch colony/RUN.\n" + exitHelp,
+		Use: "run GOAL | -f PLAN", Short: "plan a goal, or take a plan, carry it out and land it on branch colony/RUN",
+		Long: "Carry out a goal, which the queen plans, or a plan: an ant for each task, gates on the combined tree, the result on\n" +
+			"branch colony/RUN. `run -` reads the goal, `run -f -` a plan from stdin. On a terminal the queen's plan and what it\n" +
+			"may cost are shown before ants start; without one it starts if its high estimate is within the budget.\n" + exitHelp,
 		Example: runExample, Args: exactArgs(0, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 || o.file == "-" {
-				return notBuilt("run with a GOAL, or a plan from stdin")
-			}
-			if o.file == "" {
-				return usage(cmd, errors.New("run needs a plan: -f PLAN"))
-			}
-			return a.runPlan(cmd, o)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runPlan(cmd, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.file, "file", "f", "", "the `PLAN` to carry out")
+	f.StringVarP(&o.file, "file", "f", "", "the `PLAN` to carry out; - is stdin")
+	f.BoolVar(&o.one, "one", false, "no queen: GOAL is the only task")
 	f.StringVar(&o.ants, "ants", "", "ants at once: a `NUMBER`, or auto")
 	f.StringVar(&o.card, "card", "", "the card `NAME` for tasks that name none")
 	f.StringArrayVar(&o.models, "model", nil, "`MODEL` for every card, or CARD=MODEL (repeatable)")
@@ -69,7 +65,7 @@ func (a *app) runCmd() *cobra.Command {
 	f.BoolVarP(&o.detach, "detach", "d", false, "go on by itself, without this terminal")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "one", "from", "include-dirty", "land", "approve-over", "on-ask", "watch", "web", "trust", "issue", "cluster")
+	laterFlags(cmd, "from", "include-dirty", "land", "approve-over", "on-ask", "watch", "web", "trust", "issue", "cluster")
 	return cmd
 }
 
@@ -77,8 +73,8 @@ func (a *app) stateFlag(cmd *cobra.Command, into *string) {
 	cmd.Flags().StringVar(into, "state-dir", "", "keep colony's state in `DIR`")
 }
 
-func (a *app) runPlan(cmd *cobra.Command, o *runOptions) error {
-	parts, err := a.partsOf(cmd, o)
+func (a *app) runPlan(cmd *cobra.Command, o *runOptions, args []string) error {
+	parts, err := a.partsOf(cmd, o, args)
 	if err != nil {
 		return err
 	}
@@ -95,15 +91,11 @@ func (a *app) runPlan(cmd *cobra.Command, o *runOptions) error {
 	return a.carryOut(cmd.Context(), parts, nextSteps, after)
 }
 
-// partsOf reads all that the run is made of: the plan, the settings of every tier and the cards.
-func (a *app) partsOf(cmd *cobra.Command, o *runOptions) (hatch.Parts, error) {
-	data, err := os.ReadFile(a.path(o.file))
+// partsOf reads all that the run is made of: the goal or the plan, the settings of every tier and the cards.
+func (a *app) partsOf(cmd *cobra.Command, o *runOptions, args []string) (hatch.Parts, error) {
+	p, goal, err := a.wanted(cmd, o, args)
 	if err != nil {
-		return hatch.Parts{}, &hatch.Problem{Exit: 2, Code: "no_plan", Message: fmt.Sprintf("the plan %s cannot be read: %v", o.file, errors.Unwrap(err)), Next: "name a plan file with -f"}
-	}
-	p, faults := plan.Parse(o.file, data)
-	if len(faults) > 0 {
-		return hatch.Parts{}, faults
+		return hatch.Parts{}, err
 	}
 	models, err := modelFlags(o.models)
 	if err != nil {
@@ -121,8 +113,8 @@ func (a *app) partsOf(cmd *cobra.Command, o *runOptions) (hatch.Parts, error) {
 		return hatch.Parts{}, err
 	}
 	return hatch.Parts{
-		Version: version, House: house, Run: o.id, Plan: p, Models: models, Labels: labels, Getenv: a.getenv,
-		NoGate: o.noGate, AllowRed: o.redBase == "allow", Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
+		Version: version, House: house, Run: o.id, Plan: p, Goal: goal, Models: models, Labels: labels, Getenv: a.getenv,
+		NoGate: o.noGate, AllowRed: o.redBase == "allow", Yes: o.yes, Edit: a.edit, Save: a.savePlan, Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
 	}, redBase(cmd, o.redBase)
 }
 
@@ -200,7 +192,11 @@ func (a *app) carryOut(ctx context.Context, parts hatch.Parts, next func(event.R
 	if !a.json && !a.quiet {
 		printBrief(a.err, colony.Brief())
 	}
-	finished, err := watched(ctx, colony, show)
+	var finished event.RunFinished
+	err = watched(ctx, colony, show, func(ctx context.Context) (err error) {
+		finished, err = colony.Run(ctx)
+		return err
+	})
 	if closed := colony.Close(); err == nil {
 		err = closed
 	}
@@ -223,20 +219,19 @@ func exitOf(ctx context.Context, code int) int {
 	return code
 }
 
-// watched runs the colony while its events are printed as they come.
-func watched(ctx context.Context, colony *hatch.Colony, show printer) (event.RunFinished, error) {
+// watched lets the colony carry out what it is for while its events are printed as they come.
+func watched(ctx context.Context, colony *hatch.Colony, show printer, carry func(context.Context) error) error {
 	defer show.close()
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	printed := make(chan error, 1)
 	go func() { printed <- follow(following, colony, show) }()
-	finished, err := colony.Run(ctx)
-	if err != nil {
+	if err := carry(ctx); err != nil {
 		stop()
 		<-printed
-		return finished, err
+		return err
 	}
-	return finished, <-printed
+	return <-printed
 }
 
 // follow prints events until the run is finished.

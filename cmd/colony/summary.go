@@ -14,7 +14,14 @@ import (
 // printBrief says what is about to run, before anything is spent.
 func printBrief(w io.Writer, b hatch.Brief) {
 	fmt.Fprintf(w, "run %s: %s\n", b.Run, view.Line(b.Goal))
-	fmt.Fprintf(w, "  base     %s, %d tasks, up to %d ants, branch %s\n", short(b.Base), b.Tasks, b.Ants, b.Branch)
+	switch {
+	case b.Planned && b.Branch == "":
+		fmt.Fprintf(w, "  base     %s, a plan by the queen and nothing else\n", short(b.Base))
+	case b.Planned:
+		fmt.Fprintf(w, "  base     %s, tasks by the queen, up to %d ants, branch %s\n", short(b.Base), b.Ants, b.Branch)
+	default:
+		fmt.Fprintf(w, "  base     %s, %d tasks, up to %d ants, branch %s\n", short(b.Base), b.Tasks, b.Ants, b.Branch)
+	}
 	for _, m := range b.Models {
 		fmt.Fprintf(w, "  model    %s: %s (price %s)\n", m.Card, view.Line(m.Model), m.Price)
 	}
