@@ -31,6 +31,9 @@ type Repo struct {
 	mu    sync.Mutex
 	base  string           // where the run began; set by Start
 	trees map[string]*Tree // those that stand, by name
+
+	baseTree string // of base
+	ahead    *ahead // nil: none
 }
 
 // Identity is who authors commits.
@@ -85,6 +88,12 @@ func (r *Repo) Tree(ctx context.Context, commit string) (string, error) {
 	if err := checkID(commit); err != nil {
 		return "", err
 	}
+	r.mu.Lock()
+	base, tree := r.base, r.baseTree
+	r.mu.Unlock()
+	if commit == base && tree != "" {
+		return tree, nil
+	}
 	out, err := r.own.run(ctx, nil, "rev-parse", "--verify", commit+"^{tree}")
 	if err != nil {
 		return "", fmt.Errorf("find the tree of %s: %w", commit, err)
@@ -133,6 +142,9 @@ func (r *Repo) File(ctx context.Context, commit, path string) ([]byte, bool, err
 
 // Close removes the worktrees of the run that hold nothing of their own and returns those it left.
 func (r *Repo) Close(ctx context.Context) (held []string, err error) {
+	if err := r.dropAhead(); err != nil {
+		return nil, err
+	}
 	for _, t := range r.standing() {
 		var h *HeldError
 		switch err := t.Remove(ctx); {

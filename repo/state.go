@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/sourcegraph/conc"
 )
 
 // Start makes the state repository, pins the base and creates the run's branch there.
@@ -19,8 +21,16 @@ func (r *Repo) Start(ctx context.Context, base string) error {
 	if err := r.prepare(ctx); err != nil {
 		return fmt.Errorf("prepare the state repository %s: %w", r.gitDir(), err)
 	}
-	in := fmt.Sprintf("create %s %s\ncreate %s %s\n", r.Branch(), base, r.baseRef(), base)
-	if _, err := r.user.run(ctx, []byte(in), "update-ref", "--stdin"); err != nil {
+	var tree string
+	var treeErr, err error
+	var wg conc.WaitGroup
+	wg.Go(func() { tree, treeErr = r.Tree(ctx, base) })
+	wg.Go(func() {
+		in := fmt.Sprintf("create %s %s\ncreate %s %s\n", r.Branch(), base, r.baseRef(), base)
+		_, err = r.user.run(ctx, []byte(in), "update-ref", "--stdin")
+	})
+	wg.Wait()
+	if err != nil {
 		if at, headErr := r.at(ctx, r.Branch()); headErr == nil && at != "" {
 			return &RunExistsError{Run: r.run, Branch: r.Branch()}
 		}
@@ -28,8 +38,8 @@ func (r *Repo) Start(ctx context.Context, base string) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.base = base
-	return nil
+	r.base, r.baseTree = base, tree
+	return treeErr
 }
 
 // Look makes the state repository for a run that only looks: worktrees of the base can be made, and the user's repository

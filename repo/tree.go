@@ -28,8 +28,12 @@ func (r *Repo) Worktree(ctx context.Context, name, commit string) (*Tree, error)
 	if err := errors.Join(checkName(name), checkID(commit)); err != nil {
 		return nil, fmt.Errorf("make a worktree: %w", err)
 	}
-	t := r.tree(name, filepath.Join(r.state, "wt", r.run, name), r.run+"."+name, commit)
-	if err := t.make(ctx); err != nil {
+	t, err := r.takeAhead(name, commit)
+	if err == nil && t == nil {
+		t = r.tree(name, filepath.Join(r.state, "wt", r.run, name), r.run+"."+name, commit)
+		err = t.make(ctx)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("make the worktree %s: %w", name, err)
 	}
 	r.mu.Lock()
