@@ -80,7 +80,8 @@ func TestExtendsChangesTheHash(t *testing.T) {
 		}
 		return c.SHA256
 	}
-	if hash("x") == hash("y") || hash("x") != hash("x") {
+	x, y, again := hash("x"), hash("y"), hash("x")
+	if x == y || x != again {
 		t.Error("the hash does not follow the extended card")
 	}
 }

@@ -54,6 +54,9 @@ func (c *Colony) Plan(ctx context.Context) (plan.Plan, *event.Estimate, error) {
 	if err := c.repo.Look(ctx, c.base); err != nil {
 		return plan.Plan{}, nil, repoProblem(err)
 	}
+	if err := c.readAdvice(ctx); err != nil {
+		return plan.Plan{}, nil, err
+	}
 	if err := c.begin(ctx); err != nil {
 		return plan.Plan{}, nil, err
 	}
