@@ -135,9 +135,9 @@ func (s *Sandbox) probe(ctx context.Context) error {
 }
 
 // Run runs the job to its end and returns how it ended. When it returns no process of the job is left. Output goes to the
-// job's writers as it comes. A command that cannot be started exits with 126 or 127, as from a shell. Where ctx ended
-// first the job is killed, and the error is the context's. Any other error means that the job was not confined as
-// asked and so was not run.
+// job's writers as it comes. A command that cannot be started, or whose directory is not there, exits with 126 or 127, as
+// from a shell. Where ctx ended first the job is killed, and the error is the context's. Any other error means that the
+// job was not confined as asked and so was not run.
 func (s *Sandbox) Run(ctx context.Context, j Job) (Exit, error) {
 	if err := s.check(j); err != nil {
 		return Exit{}, err
