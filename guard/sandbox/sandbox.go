@@ -26,7 +26,7 @@ const probeLimit = 10 * time.Second
 // Parts is what a Sandbox is made of. Paths are absolute; links in them are resolved once, by New.
 type Parts struct {
 	Level     string
-	Home      string   // the user's home: readable, but for the secrets in it
+	Home      string   // the user's home: readable, but for the secrets in it; where it is empty, the account's
 	State     string   // colony's state directory: invisible, but for what a job names
 	Config    string   // colony's config directory: invisible
 	Read      []string // paths that are visible although they lie in a hidden one
@@ -39,6 +39,7 @@ type Sandbox struct {
 	level     string
 	mechanism string
 	home      string
+	homes     []string // where secrets may lie: home, and the account's if it is another
 	hide      []string
 	read      []string
 	guarded   []string // no writable path may hold one of these
@@ -80,6 +81,10 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 	default:
 		return nil, &RefusedError{Level: p.Level, Why: "no such level", Next: "use read-only, workspace or off"}
 	}
+	account := accountHome()
+	if p.Home == "" {
+		p.Home = account
+	}
 	for _, path := range append([]string{p.Home, p.State, p.Config}, append(p.Read, p.Hide...)...) {
 		if !filepath.IsAbs(path) {
 			return nil, fmt.Errorf("sandbox: path %q is not absolute", path)
@@ -90,6 +95,7 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 		level:     p.Level,
 		mechanism: "namespaces",
 		home:      home,
+		homes:     homes(home, account),
 		hide:      append([]string{resolve(p.State), resolve(p.Config)}, p.Hide...),
 		guarded:   []string{home, resolve(p.State), resolve(p.Config)},
 		env:       environment(os.Environ(), home),
