@@ -3,6 +3,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -98,6 +99,7 @@ func (c *Client) Complete(ctx context.Context, req model.Request, show func(mode
 		got.add(stream.Current(), show)
 	}
 	out := got.finish(names)
+	c.forget(&out.Message)
 	out.FirstByte, out.Elapsed, out.Limits = w.firstByte, time.Since(w.begun), w.limits
 	if w.sent() {
 		out.Usage, out.Estimated = completed(out.Usage, req, got.bytes)
@@ -108,6 +110,22 @@ func (c *Client) Complete(ctx context.Context, req model.Request, show func(mode
 	}
 	return out, nil
 }
+
+// forget takes the key out of what a server says: it knows the key, and could have it written into the log or a file.
+func (c *Client) forget(m *model.Message) {
+	if len(c.parts.Key) < shortestKey {
+		return
+	}
+	m.Text = strings.ReplaceAll(m.Text, c.parts.Key, "[secret]")
+	for i := range m.Calls {
+		call := &m.Calls[i]
+		call.ID, call.Name = strings.ReplaceAll(call.ID, c.parts.Key, "[secret]"), strings.ReplaceAll(call.Name, c.parts.Key, "[secret]")
+		call.Args = bytes.ReplaceAll(call.Args, []byte(c.parts.Key), []byte("[secret]"))
+	}
+}
+
+// shortestKey is the length from which a key is one, and not a word that any text may hold.
+const shortestKey = 8
 
 // completed is the usage with a guess for what the server did not count.
 func completed(u model.Usage, req model.Request, bytes int) (model.Usage, bool) {
