@@ -20,7 +20,7 @@ type File struct {
 	Data []byte
 }
 
-// Parts are the tiers. Env is os.Environ(); only COLONY_SECTION_KEY=VALUE is read. Flags are typed options by
+// Parts are the tiers. Env is os.Environ(); only COLONY_SECTION_KEY=VALUE is read, and an empty value is none. Flags are typed options by
 // their key, as run.budget; a list is one entry, or a YAML or JSON list in brackets.
 type Parts struct {
 	Organisation, User, Project File
@@ -50,7 +50,7 @@ func Load(parts Parts) (*Settings, error) {
 		}
 	}
 	for _, pair := range parts.Env {
-		if name, text, ok := strings.Cut(pair, "="); ok && strings.HasPrefix(name, "COLONY_") {
+		if name, text, ok := strings.Cut(pair, "="); ok && text != "" && strings.HasPrefix(name, "COLONY_") {
 			m.variable(name, text)
 		}
 	}

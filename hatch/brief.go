@@ -1,6 +1,7 @@
 package hatch
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -16,6 +17,7 @@ type Brief struct {
 	NoGate                  bool
 	Mode, Level, Mechanism  string
 	Caps                    event.Caps
+	Held                    []string // what the project's settings ask for in vain
 	Left                    []string // uncommitted files that the run does not see
 }
 
@@ -31,6 +33,9 @@ func (c *Colony) Brief() Brief {
 		Run: c.run, Goal: c.parts.Plan.Goal, Branch: "colony/" + c.run, Base: c.base,
 		Tasks: len(c.parts.Plan.Tasks), Ants: c.width(), NoGate: c.parts.NoGate,
 		Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.caps), Left: c.left,
+	}
+	for _, f := range c.parts.Settings.Held() {
+		b.Held = append(b.Held, fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Text))
 	}
 	for _, g := range c.gates {
 		b.Gates = append(b.Gates, g.Run)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"colony/configs"
+	"colony/event"
 	"colony/plan"
 	"colony/strict"
 )
@@ -71,6 +72,13 @@ func readSettings(from *configs.Settings) (settings, error) {
 	} {
 		if err := section(from, name, into); err != nil {
 			return settings{}, err
+		}
+	}
+	for name, p := range s.providers {
+		switch event.Price(p.Price) {
+		case event.Known, event.Free, event.Unknown:
+		default:
+			return settings{}, badSetting("providers."+name+".price", p.Price, "known, free or unknown")
 		}
 	}
 	return s, nil

@@ -54,12 +54,13 @@ func (a *app) configList() *cobra.Command {
 func (a *app) settingsJSON(s *configs.Settings) error {
 	type key struct {
 		Key     string `json:"key"`
+		Value   string `json:"value"`
 		Default string `json:"default"`
 		Origin  string `json:"origin"`
 	}
 	keys := []key{}
 	for _, k := range configs.Keys() {
-		keys = append(keys, key{k.Name, k.Default, s.Origin(k.Name)})
+		keys = append(keys, key{k.Name, s.Get(k.Name), k.Default, s.Origin(k.Name)})
 	}
 	return printJSON(a.out, map[string]any{"settings": keys, "sha256": s.SHA256()})
 }

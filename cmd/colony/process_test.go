@@ -14,10 +14,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// interrupt: `interrupt SIGNAL WHEN CODE FILE CMD...` sends a signal to a command when a line of its standard output
-// holds WHEN, and wants it to end with CODE within 10 s. FILE keeps its standard output.
+// interrupt: `interrupt SIGNALS WHEN CODE FILE CMD...` sends signals to a command when a line of its standard output
+// holds WHEN, and wants it to end with CODE within 10 s. FILE keeps its standard output. SIGNALS is INT, TERM or HUP; with
+// a plus, as INT+, it comes again and again.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
-	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}[args[0]]
+	name, again := strings.CutSuffix(args[0], "+")
+	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}[name]
 	cmd := exec.Command(program(ts, args[4]), args[5:]...)
 	cmd.Dir, cmd.Env = ts.MkAbs("."), environment(ts)
 	var errors bytes.Buffer
@@ -34,6 +36,10 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 		if sent.IsZero() && strings.Contains(lines.Text(), args[1]) {
 			sent = time.Now()
 			ts.Check(cmd.Process.Signal(signal))
+			if again {
+				stop := hammer(cmd.Process, signal)
+				defer stop()
+			}
 		}
 	}
 	_ = cmd.Wait() // the code is compared below
@@ -47,6 +53,27 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	case time.Since(sent) > 10*time.Second:
 		ts.Fatalf("went on for %s after the signal", time.Since(sent))
 	}
+}
+
+// hammer sends a signal every 20 ms until the process is gone or stop is called, which waits.
+func hammer(p *os.Process, signal syscall.Signal) (stop func()) {
+	done, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if p.Signal(signal) != nil {
+					return
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-gone }
 }
 
 func program(ts *testscript.TestScript, name string) string {
@@ -92,15 +119,21 @@ func nobodyLeft(ts *testscript.TestScript, neg bool, _ []string) {
 	}
 }
 
-// working are the processes whose directory or command line lies under root.
+// working are the other processes that have their directory, a word of their command line or an open file under root.
 func working(root string) []string {
 	var found []string
 	processes, _ := filepath.Glob("/proc/[0-9]*")
 	for _, p := range processes {
-		cwd, _ := os.Readlink(filepath.Join(p, "cwd"))
+		if p == fmt.Sprintf("/proc/%d", os.Getpid()) {
+			continue
+		}
 		line, _ := os.ReadFile(filepath.Join(p, "cmdline"))
-		if strings.HasPrefix(cwd, root) || bytes.Contains(line, []byte(root)) {
-			found = append(found, fmt.Sprintf("%s %q in %s", p, line, cwd))
+		places, _ := filepath.Glob(filepath.Join(p, "fd", "*"))
+		for _, link := range append(places, filepath.Join(p, "cwd")) {
+			if place, _ := os.Readlink(link); strings.HasPrefix(place, root) || bytes.Contains(line, []byte(root)) {
+				found = append(found, fmt.Sprintf("%s %q at %s", p, line, place))
+				break
+			}
 		}
 	}
 	return found

@@ -90,8 +90,8 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// withSignals ends ctx with a *signalError at the first signal, and the process at the second. A hang-up is none to a
-// command that is detached.
+// withSignals ends ctx with a *signalError at the first signal, hurries it at the second, and ends the process at the
+// third. A hang-up is none to a command that is detached.
 func withSignals(ctx context.Context, detached bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
@@ -102,15 +102,19 @@ func withSignals(ctx context.Context, detached bool) (context.Context, func()) {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	done := make(chan struct{})
+	hurry := make(chan struct{})
 	go func() {
-		for {
+		for count := 1; ; count++ {
 			select {
 			case s := <-signals:
-				number := s.(syscall.Signal)
-				if ctx.Err() != nil {
+				switch number := s.(syscall.Signal); count {
+				case 1:
+					cancel(&signalError{number, hurry})
+				case 2:
+					close(hurry)
+				default:
 					os.Exit(128 + int(number))
 				}
-				cancel(&signalError{number})
 			case <-done:
 				return
 			}
@@ -119,12 +123,19 @@ func withSignals(ctx context.Context, detached bool) (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
 }
 
-type signalError struct{ number syscall.Signal }
+// signalError is why a command was stopped.
+type signalError struct {
+	number syscall.Signal
+	hurry  <-chan struct{} // closed by a second signal
+}
 
 func (e *signalError) Error() string { return e.number.String() }
 
 // ExitCode is the code of a process that this signal ended, which run.finished has too.
 func (e *signalError) ExitCode() int { return 128 + int(e.number) }
+
+// Hurry is closed when what runs must end now.
+func (e *signalError) Hurry() <-chan struct{} { return e.hurry }
 
 // terminal reports whether w is a terminal.
 func terminal(w any) bool {

@@ -28,6 +28,9 @@ func printBrief(w io.Writer, b hatch.Brief) {
 	fmt.Fprintf(w, "  gates    %s\n", view.Line(gates))
 	fmt.Fprintf(w, "  sandbox  %s by %s, mode %s\n", b.Level, b.Mechanism, b.Mode)
 	fmt.Fprintf(w, "  budget   %s\n", budget(b.Caps))
+	for _, h := range b.Held {
+		fmt.Fprintf(w, "  no effect %s\n", view.Line(h))
+	}
 	if n := len(b.Left); n > 0 {
 		fmt.Fprintf(w, "  left out %d uncommitted files: %s\n", n, view.Line(clip(strings.Join(b.Left, ", "), 100)))
 	}

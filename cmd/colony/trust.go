@@ -20,6 +20,9 @@ func (a *app) trustCmd() *cobra.Command {
 		Example: "  colony trust --print\n  colony trust",
 		RunE: func(*cobra.Command, []string) error {
 			house := hatch.Locate(a.where(""))
+			if house.Root == "" {
+				return hatch.NoRepository(house.Dir)
+			}
 			files, err := house.Files()
 			if err != nil {
 				return err
