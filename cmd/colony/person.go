@@ -20,11 +20,12 @@ type screen struct {
 	under printer
 	w     io.Writer
 	lines <-chan string
+	late  bool // a question ended without its answer, which may come yet
 }
 
 // newScreen reads answers from in, line by line, for as long as the process lives.
 func newScreen(show printer, in io.Reader, w io.Writer) *screen {
-	lines := make(chan string)
+	lines := make(chan string, typedAhead)
 	go func() {
 		defer close(lines)
 		scanner := bufio.NewScanner(in)
@@ -58,13 +59,35 @@ func (s *screen) ask(ctx context.Context, q tools.Question) (tools.Answer, error
 	} else if len(q.Choices) > 0 {
 		prompt = strings.Join(q.Choices, " | ") + " > "
 	}
+	if s.late {
+		s.forget()
+	}
 	fmt.Fprintf(s.w, "%s\n%s", view.Text(q.Text), view.Line(prompt))
 	select {
 	case text := <-s.lines:
 		return tools.Answer{Text: strings.TrimSpace(text), Allow: yes(text)}, nil
 	case <-ctx.Done():
+		s.late = true
 		fmt.Fprintln(s.w)
 		return tools.Answer{}, ctx.Err()
+	}
+}
+
+// typedAhead is how many lines may be typed while no question stands.
+const typedAhead = 256
+
+// forget drops what was typed since a question ended without its answer: it was not meant for the next one.
+func (s *screen) forget() {
+	s.late = false
+	for {
+		select {
+		case _, more := <-s.lines:
+			if !more {
+				return
+			}
+		default:
+			return
+		}
 	}
 }
 
