@@ -226,8 +226,9 @@ func allTools(warn io.Writer, shLimit time.Duration) (*tools.Registry, error) {
 // Log is the run's log.
 func (c *Colony) Log() event.Log { return c.log }
 
-// Close ends the log.
+// Close ends the log and removes what the ants left in their /tmp.
 func (c *Colony) Close() error {
+	c.sweep()
 	return c.store.Close()
 }
 
