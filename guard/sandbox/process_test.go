@@ -192,6 +192,18 @@ func TestJobThatEndsProcessOneWasKilled(t *testing.T) {
 	}
 }
 
+// A job that closes its worktree to its owner does not keep the next one out.
+func TestClosedDirectoryIsReopened(t *testing.T) {
+	w := newWorld(t)
+	s := w.open(t, "workspace")
+	if exit, out := run(t, s, w.sh("chmod 000 .")); exit.Code != 0 {
+		t.Fatalf("%+v %s", exit, out)
+	}
+	if exit, out := run(t, s, w.sh("stat -c %a .")); exit.Code != 0 || out != "700\n" {
+		t.Errorf("%+v %q", exit, out)
+	}
+}
+
 // A directory that an ant removed is the command's fault, not the sandbox's.
 func TestMissingDirectoryIsAnExit(t *testing.T) {
 	w := newWorld(t)

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -145,13 +146,27 @@ func (s *Sandbox) probe(ctx context.Context) error {
 // from a shell. Where ctx ended first the job is killed, and the error is the context's. Any other error means that the
 // job was not confined as asked and so was not run.
 func (s *Sandbox) Run(ctx context.Context, j Job) (Exit, error) {
-	if err := s.check(j); err != nil {
+	if err := errors.Join(reopen(append([]string{j.Scratch}, j.Writable...)), s.check(j)); err != nil {
 		return Exit{}, err
 	}
 	if s.level == Off {
 		return s.plain(ctx, j)
 	}
 	return s.confined(ctx, j)
+}
+
+// reopen lets colony enter the directories that jobs write: an earlier one may have closed them.
+func reopen(dirs []string) error {
+	for _, dir := range dirs {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || info.Mode().Perm()&0o700 == 0o700 {
+			continue // what is no directory is judged elsewhere
+		}
+		if err := os.Chmod(dir, info.Mode().Perm()|0o700); err != nil {
+			return fmt.Errorf("sandbox: %w", err)
+		}
+	}
+	return nil
 }
 
 func (s *Sandbox) check(j Job) error {
