@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -100,6 +101,9 @@ var unindexed = regexp.MustCompile(`(?m)^error: '(.*)/' does not have a commit c
 // stage brings the index to what is on disk, without repositories inside. It is tried twice, since a background
 // command of the ant may be writing.
 func (t *Tree) stage(ctx context.Context) (made Commit, err error) {
+	if err := os.Chmod(t.Dir, 0o700); err != nil { // the ant may have closed it
+		return Commit{}, err
+	}
 	for range 2 {
 		if _, err = t.git.run(ctx, nil, "add", "--all", "--ignore-errors"); err == nil {
 			break

@@ -47,6 +47,22 @@ func TestContentThatGitRefuses(t *testing.T) {
 	}
 }
 
+// A worktree that its ant closed is committed all the same.
+func TestClosedWorktreeIsCommitted(t *testing.T) {
+	r, base := started(t, fresh(t, map[string]string{"a.txt": "a\n"}))
+	tree := worktree(t, r, "worker-1", base)
+	write(t, tree.Dir, "b.txt", "b\n")
+	if err := os.Chmod(tree.Dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	if c := commit(t, tree, "x"); len(c.Files) != 1 {
+		t.Errorf("%+v", c)
+	}
+	if info, err := os.Stat(tree.Dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
 // AGENTS.md is often a link to another tool's file: what git holds of it is no advice.
 func TestNamedLeavesLinksOut(t *testing.T) {
 	dir := fresh(t, map[string]string{"CLAUDE.md": "Be kind.\n", "sub/AGENTS.md": "x"})
