@@ -136,6 +136,17 @@ func TestAnAntEndsForOneOfTheClosedReasons(t *testing.T) {
 	}
 }
 
+// A reply without a word, as of a model that only thought, is an assistant's also when it is read from the log.
+func TestAnEmptyReplyKeepsItsRole(t *testing.T) {
+	m := ant.NewMemory("/w")
+	if err := m.Apply(event.Event{Body: event.ModelReplied{Outcome: "ok", Content: json.RawMessage("null")}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Messages(); len(got) != 1 || got[0].Role != model.Assistant {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestACapOfCallsEndsTheAntAndAnswersTheCalls(t *testing.T) { // contract 56
 	n := hatched(t, call("1", `{"text":"x"}`))
 	n.calls = func(int) error { return &model.CapError{Scope: "ant", Cap: "calls", Text: "full"} }

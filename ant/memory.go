@@ -44,7 +44,7 @@ func (m *Memory) Apply(e event.Event) error {
 		if body.Outcome != "ok" {
 			return nil
 		}
-		var message model.Message
+		message := model.Message{Role: model.Assistant} // of an empty reply the log holds no more
 		if err := json.Unmarshal(body.Content, &message); err != nil {
 			return fmt.Errorf("reply of %s: %w", body.Request, err)
 		}

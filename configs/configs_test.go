@@ -80,7 +80,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("got %+v", l)
 	}
 	all := section[map[string]provider](t, s, "providers")
-	if got := all["ollama"]; got != (provider{"http://127.0.0.1:11434/v1", "", "chat", "free", 1}) || len(all) != 7 {
+	if got := all["ollama"]; got != (provider{"http://127.0.0.1:11434/v1", "", "auto", "free", 1}) || len(all) != 7 {
 		t.Errorf("got %+v", all)
 	}
 	if s.Origin("run.ants") != "default" || s.Origin("run.gates") != "default" || s.Origin("run.nothing") != "" {
@@ -310,7 +310,7 @@ func TestProvidersMergeByField(t *testing.T) {
 		Env:  []string{"COLONY_PROVIDERS_MYSERVER_PARALLEL=3", "COLONY_PROVIDERS_OPENAI_PRICE=unknown"},
 	})
 	all := section[map[string]provider](t, s, "providers")
-	if all["openai"] != (provider{"http://127.0.0.1:1/v1", "OPENAI_API_KEY", "chat", "unknown", 4}) || all["MyServer"] != (provider{BaseURL: "http://h/v1", Price: "free", Parallel: 3}) {
+	if all["openai"] != (provider{"http://127.0.0.1:1/v1", "OPENAI_API_KEY", "auto", "unknown", 4}) || all["MyServer"] != (provider{BaseURL: "http://h/v1", Price: "free", Parallel: 3}) {
 		t.Errorf("got %+v", all)
 	}
 	if s.Origin("providers.openai.base_url") != "/u:2" || s.Origin("providers.openai.price") != "COLONY_PROVIDERS_OPENAI_PRICE" {

@@ -67,8 +67,10 @@ func (c *Colony) reach(provider, name string) (chosen, error) {
 	if address.User != nil || address.RawQuery != "" { // it is shown in messages
 		return chosen{}, &Problem{Exit: 2, Code: "no_model", Message: "the address of provider " + provider + " holds a user or a query, where keys hide", Next: "put the key into the environment and leave it out of the address"}
 	}
-	if server.Wire != "chat" {
-		return chosen{}, &Problem{Exit: 2, Code: "not_built", Message: fmt.Sprintf("providers.%s.wire %q: not built yet", provider, server.Wire), Next: "use a server that speaks Chat Completions, with wire: chat"}
+	switch server.Wire {
+	case "", auto, string(openai.Chat), string(openai.Responses):
+	default:
+		return chosen{}, badSetting("providers."+provider+".wire", server.Wire, "chat, responses or auto")
 	}
 	found := chosen{provider: provider, name: name, server: server, rate: c.rateOf(provider, name, server)}
 	if server.KeyEnv != "" {
@@ -137,7 +139,7 @@ func (c *Colony) routes() (map[string]route, error) {
 		}
 		limits := c.settings.limits
 		client, err := openai.New(openai.Parts{
-			BaseURL: m.server.BaseURL, Key: m.key, FirstByte: time.Duration(limits.FirstByte), Idle: time.Duration(limits.Idle),
+			BaseURL: m.server.BaseURL, Wire: m.server.wire(), Key: m.key, FirstByte: time.Duration(limits.FirstByte), Idle: time.Duration(limits.Idle),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("provider %s: %w", m.provider, err)

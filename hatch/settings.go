@@ -6,6 +6,7 @@ import (
 
 	"colony/configs"
 	"colony/event"
+	"colony/model/openai"
 	"colony/plan"
 	"colony/strict"
 )
@@ -86,7 +87,19 @@ func readSettings(from *configs.Settings) (settings, error) {
 
 func section(from *configs.Settings, name string, into any) error { return from.Section(name, into) }
 
-const none = "none"
+// What settings say that leave a choice to colony, or that set no bound.
+const (
+	auto = "auto"
+	none = "none"
+)
+
+// wire is the format that the settings name; empty where the address decides.
+func (p providerSettings) wire() openai.Wire {
+	if p.Wire == auto {
+		return ""
+	}
+	return openai.Wire(p.Wire)
+}
 
 // wall is the longest time the run may take; nil for none.
 func (r runSettings) wall() (*time.Duration, error) {
@@ -127,7 +140,7 @@ func (r runSettings) tokens() (*int64, error) {
 
 // ants is how many ants work at once; 0 for auto.
 func (r runSettings) ants() (int, error) {
-	if r.Ants == "auto" {
+	if r.Ants == auto {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(r.Ants)

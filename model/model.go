@@ -48,11 +48,11 @@ type Request struct {
 	CacheKey    string // the card: ants of one card share their prefix
 }
 
-// Bytes is the length of all that the model reads: messages, calls and tools.
+// Bytes is the length of all that the model reads: messages, calls, what is carried back to it, and tools.
 func (r Request) Bytes() int {
 	sum := 0
 	for _, m := range r.Messages {
-		sum += len(m.Text)
+		sum += len(m.Text) + len(m.Opaque)
 		for _, c := range m.Calls {
 			sum += len(c.Name) + len(c.Args)
 		}

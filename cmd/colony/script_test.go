@@ -28,18 +28,21 @@ func billedAsCounted(ts *testscript.TestScript, neg bool, _ []string) {
 				Requests  int64 `json:"requests"`
 				Input     int64 `json:"input_tokens"`
 				Cached    int64 `json:"cached_input_tokens"`
+				Written   int64 `json:"cache_write_tokens"`
 				Output    int64 `json:"output_tokens"`
 				Reasoning int64 `json:"reasoning_tokens"`
 			}
 		}
 	}
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &bill))
-	var want [5]int64
+	var want [6]int64
 	for _, r := range counts(ts).Rows {
-		want[0], want[1], want[2], want[3], want[4] = want[0]+r.Replies, want[1]+r.Input, want[2]+r.Cached, want[3]+r.Output, want[4]+r.Reasoning
+		for i, n := range [6]int64{r.Replies, r.Input, r.Cached, r.CacheWrite, r.Output, r.Reasoning} {
+			want[i] += n
+		}
 	}
 	u := bill.Total.Usage
-	if got := [5]int64{u.Requests, u.Input, u.Cached, u.Output, u.Reasoning}; got != want {
+	if got := [6]int64{u.Requests, u.Input, u.Cached, u.Written, u.Output, u.Reasoning}; got != want {
 		ts.Fatalf("the bill says %v, the server counted %v", got, want)
 	}
 }

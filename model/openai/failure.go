@@ -13,36 +13,36 @@ import (
 	"time"
 	"unicode"
 
-	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"colony/model"
 )
 
 // failure is why the exchange gave no whole reply; nil where it did.
-func (c *Client) failure(ctx context.Context, w *watcher, stream *ssestream.Stream[sdk.ChatCompletionChunk], got *reply) error {
-	err := stream.Err()
+func (c *Client) failure(ctx context.Context, w *watcher, err error, got *heard) error {
 	lost := &model.Error{Kind: model.Transport, Sent: w.sent(), Limits: w.limits, Err: err}
 	switch {
 	case ctx.Err() != nil:
 		return &model.Error{Kind: model.Aborted, Sent: w.sent(), Text: "stopped", Err: ctx.Err()}
 	case w.refused != nil:
 		return w.refused
+	case got.failed != nil:
+		lost.Kind, lost.Text = got.failed.Kind, clean(got.failed.Text, c.parts.Key)
 	case got.reason != "":
 		return nil
 	case errors.Is(context.Cause(w.ctx), errStalled):
 		lost.Err, lost.Text = errStalled, fmt.Sprintf("%v (%v)", errStalled, w.limit())
 	case errors.Is(err, errTooLong):
 		lost.Kind, lost.Text = model.BadRequest, fmt.Sprintf("%v (over %d bytes)", errTooLong, c.parts.MaxBytes)
-	case err == nil && got.chunks == 0:
+	case err == nil && !got.begun:
 		lost.Text = "the answer holds no reply"
 	case err == nil:
 		lost.Text = "the reply was cut"
 	case !lost.Sent:
 		lost.Text = clean("cannot reach "+c.parts.BaseURL+": "+innermost(err).Error(), c.parts.Key)
 	default:
-		lost.Text = clean(innermost(err).Error(), c.parts.Key)
-		lost.Kind = streamKind(err)
+		told := toldWithin(err)
+		lost.Kind, lost.Text = told.Kind, clean(told.Text, c.parts.Key)
 	}
 	return lost
 }
@@ -56,18 +56,38 @@ func innermost(err error) error {
 	return err
 }
 
-// streamKind is what an error within a stream means: servers that began a reply report overload there.
-func streamKind(err error) model.Kind {
+// toldWithin is what broke a stream: a server that began a reply reports there what went wrong since.
+func toldWithin(err error) *model.Error {
 	var said *ssestream.StreamError
-	if errors.As(err, &said) {
-		return kindOf(http.StatusInternalServerError, "", said.Message)
+	if !errors.As(err, &said) {
+		return &model.Error{Kind: model.Transport, Text: innermost(err).Error()}
 	}
-	return model.Transport
+	var event struct {
+		Error json.RawMessage `json:"error"`
+	}
+	_ = json.Unmarshal(said.Event.Data, &event) // what is no JSON has no fields
+	message, code := reason(event.Error)
+	return within(code, firstOf(message, said.Message))
+}
+
+// within classifies an error that came within a stream, where no status says what it is.
+func within(code, text string) *model.Error {
+	status := http.StatusInternalServerError
+	for _, known := range []struct {
+		word   string
+		status int
+	}{{"rate_limit", 429}, {"invalid_", 400}, {"policy", 400}, {"residency", 400}, {"image", 400}} {
+		if strings.Contains(code, known.word) {
+			status = known.status
+			break
+		}
+	}
+	return &model.Error{Kind: kindOf(status, code, text), Text: firstOf(text)}
 }
 
 // limit is the time limit that is running.
 func (w *watcher) limit() time.Duration {
-	if w.firstByte > 0 {
+	if w.firstByte > 0 && !w.slow {
 		return w.parts.Idle
 	}
 	return w.parts.FirstByte

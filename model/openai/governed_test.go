@@ -61,34 +61,38 @@ func TestGovernedClient(t *testing.T) {
 		{"wrong", 8, 1, 8}, // contract 76: a wrong key costs one request
 		{"flaky", 1, 4, 0},
 	}
-	for _, c := range cases {
-		t.Run(c.task, func(t *testing.T) {
-			server := serve(t, scripted.Parts{Scenarios: []scripted.Scenario{scenario}, Record: true})
-			p := governed(t, client(t, parts(server.URL)))
-			if c.wrong == 0 {
-				swarm(t, p, "warm", 1)
-			}
-			begun := time.Now()
-			errs := swarm(t, p, c.task, c.ants)
-			var wrong int64
-			for _, err := range errs {
-				var e *model.Error
-				if errors.As(err, &e) && e.Fatal() {
-					wrong++
-				} else if err != nil {
-					t.Errorf("lost: %v", err)
+	for _, wire := range wires {
+		for _, c := range cases {
+			t.Run(string(wire)+" "+c.task, func(t *testing.T) {
+				server := serve(t, scripted.Parts{Scenarios: []scripted.Scenario{scenario}, Record: true})
+				over := parts(server.URL)
+				over.Wire = wire
+				p := governed(t, client(t, over))
+				if c.wrong == 0 {
+					swarm(t, p, "warm", 1)
 				}
-			}
-			row := server.Counts().Rows[0]
-			if row.Requests != c.requests || wrong != c.wrong || row.Replies != int64(c.ants)-c.wrong {
-				t.Errorf("%d failed for good, the server saw %+v", wrong, row)
-			}
-			for _, r := range server.Received() {
-				if c.task == "busy" && r.Task == "busy" && r.Attempt >= 8 && r.At.Sub(begun) < time.Second {
-					t.Errorf("attempt %d came after %v", r.Attempt, r.At.Sub(begun))
+				begun := time.Now()
+				errs := swarm(t, p, c.task, c.ants)
+				var wrong int64
+				for _, err := range errs {
+					var e *model.Error
+					if errors.As(err, &e) && e.Fatal() {
+						wrong++
+					} else if err != nil {
+						t.Errorf("lost: %v", err)
+					}
 				}
-			}
-		})
+				row := server.Counts().Rows[0]
+				if row.Requests != c.requests || wrong != c.wrong || row.Replies != int64(c.ants)-c.wrong {
+					t.Errorf("%d failed for good, the server saw %+v", wrong, row)
+				}
+				for _, r := range server.Received() {
+					if c.task == "busy" && r.Task == "busy" && r.Attempt >= 8 && r.At.Sub(begun) < time.Second {
+						t.Errorf("attempt %d came after %v", r.Attempt, r.At.Sub(begun))
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package openai speaks Chat Completions, as OpenAI and most other servers do. A Client sends each request
-// once: whether to send it again is the governor's decision.
+// Package openai speaks Chat Completions, as most servers do, and Responses, as OpenAI itself prefers. A Client
+// sends each request once: whether to send it again is the governor's decision.
 package openai
 
 import (
@@ -15,13 +15,25 @@ import (
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+	"github.com/openai/openai-go/v3/responses"
 
 	"colony/model"
+)
+
+// Wire is the format in which a server is spoken to.
+type Wire string
+
+// The wires. The empty one is chosen by address: Responses for OpenAI's own endpoint, Chat for every other.
+const (
+	Chat      Wire = "chat"
+	Responses Wire = "responses"
 )
 
 // Parts is what a Client is made of. Nothing is read from the environment but the proxy to use.
 type Parts struct {
 	BaseURL   string            // up to and with /v1
+	Wire      Wire              // empty is by address
 	Key       string            // empty where the server wants none
 	FirstByte time.Duration     // from sending to the reply's first byte; above 0
 	Idle      time.Duration     // between two pieces of a reply; above 0
@@ -31,9 +43,10 @@ type Parts struct {
 
 // Client is a provider. It is safe for concurrent use.
 type Client struct {
-	parts    Parts
-	official bool // the base URL is OpenAI's own
-	chat     sdk.ChatCompletionService
+	parts     Parts
+	official  bool // the base URL is OpenAI's own
+	chat      sdk.ChatCompletionService
+	responses responses.ResponseService
 }
 
 // New checks the parts. It sends nothing.
@@ -48,14 +61,29 @@ func New(p Parts) (*Client, error) {
 		return nil, fmt.Errorf("set up the model client: both time limits must be above 0")
 	case strings.ContainsAny(p.Key, "\r\n\x00"):
 		return nil, fmt.Errorf("set up the model client: the key holds a line break")
+	case p.Wire != "" && p.Wire != Chat && p.Wire != Responses:
+		return nil, fmt.Errorf("set up the model client: the wire %q is not chat or responses", p.Wire)
 	}
 	p.MaxBytes = cmp.Or(p.MaxBytes, 32<<20)
 	if p.Transport == nil {
 		p.Transport = transport()
 	}
-	c := &Client{parts: p, official: base.Hostname() == "api.openai.com"}
+	c := &Client{parts: p, official: official(base.Hostname())}
+	if c.parts.Wire == "" {
+		c.parts.Wire = Chat
+		if c.official {
+			c.parts.Wire = Responses
+		}
+	}
 	c.chat = sdk.NewChatCompletionService(c.options()...)
+	c.responses = responses.NewResponseService(c.options()...)
 	return c, nil
+}
+
+// official reports whether a host is OpenAI's own endpoint, of whatever region.
+func official(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com")
 }
 
 func (c *Client) options() []option.RequestOption {
@@ -86,26 +114,21 @@ func (c *Client) Complete(ctx context.Context, req model.Request, show func(mode
 	if err != nil {
 		return model.Reply{}, err
 	}
-	params, err := c.params(req, names)
+	w := watch(ctx, c.parts)
+	defer w.stop()
+	got := &heard{show: show, pace: w.pace}
+	talk, err := c.open(w.ctx, req, names, got, option.WithMiddleware(w.round))
 	if err != nil {
 		return model.Reply{}, err
 	}
-	w := watch(ctx, c.parts)
-	defer w.stop()
-	stream := c.chat.NewStreaming(w.ctx, params, option.WithMiddleware(w.round))
-	defer stream.Close()
-	var got reply
-	for stream.Next() {
-		got.add(stream.Current(), show)
-	}
-	out := got.finish(names)
+	out, err := talk()
 	c.forget(&out.Message)
 	out.FirstByte, out.Elapsed, out.Limits = w.firstByte, time.Since(w.begun), w.limits
 	if w.sent() {
 		out.Usage, out.Estimated = completed(out.Usage, req, got.bytes)
 	}
-	if err := c.failure(ctx, w, stream, &got); err != nil {
-		out.Message.Calls, out.Finish = nil, ""
+	if err := c.failure(ctx, w, err, got); err != nil {
+		out.Message.Calls, out.Message.Opaque, out.Finish = nil, nil, ""
 		return out, err
 	}
 	return out, nil
@@ -117,6 +140,7 @@ func (c *Client) forget(m *model.Message) {
 		return
 	}
 	m.Text = strings.ReplaceAll(m.Text, c.parts.Key, "[secret]")
+	m.Opaque = bytes.ReplaceAll(m.Opaque, []byte(c.parts.Key), []byte("[secret]"))
 	for i := range m.Calls {
 		call := &m.Calls[i]
 		call.ID, call.Name = strings.ReplaceAll(call.ID, c.parts.Key, "[secret]"), strings.ReplaceAll(call.Name, c.parts.Key, "[secret]")
@@ -126,6 +150,41 @@ func (c *Client) forget(m *model.Message) {
 
 // shortestKey is the length from which a key is one, and not a word that any text may hold.
 const shortestKey = 8
+
+// open prepares the exchange in the client's wire. What it returns carries it out, and returns what arrived with the
+// error that ended the stream.
+func (c *Client) open(ctx context.Context, req model.Request, names *nameTable, got *heard, opt option.RequestOption) (func() (model.Reply, error), error) {
+	if c.parts.Wire == Responses {
+		body, err := c.asked(req, names)
+		if err != nil {
+			return nil, err
+		}
+		r := &response{heard: got, model: req.Model}
+		return func() (model.Reply, error) {
+			send := option.WithRequestBody("application/json", body)
+			err := each(c.responses.NewStreaming(ctx, responses.ResponseNewParams{}, send, opt), r.add)
+			return r.finish(names), err
+		}, nil
+	}
+	params, err := c.params(req, names)
+	if err != nil {
+		return nil, err
+	}
+	r := &reply{heard: got}
+	return func() (model.Reply, error) {
+		err := each(c.chat.NewStreaming(ctx, params, opt), r.add)
+		return r.finish(names), err
+	}, nil
+}
+
+// each hands on what streams in, until the stream ends.
+func each[T any](stream *ssestream.Stream[T], add func(T)) error {
+	defer stream.Close()
+	for stream.Next() {
+		add(stream.Current())
+	}
+	return stream.Err()
+}
 
 // completed is the usage with a guess for what the server did not count.
 func completed(u model.Usage, req model.Request, bytes int) (model.Usage, bool) {

@@ -277,11 +277,14 @@ func TestRequestsThatAreNotSent(t *testing.T) {
 		"unheard role": func(r *model.Request) { r.Messages[1].Role = "prophet" },
 	}
 	for name, change := range cases {
-		req := hello()
-		change(&req)
-		_, err := client(t, parts(url)).Complete(t.Context(), req, nil)
-		if e := modelError(t, err); e.Kind != model.BadRequest || e.Sent || e.Status != 0 {
-			t.Errorf("%s: %+v", name, e)
+		for _, wire := range wires {
+			req, p := hello(), parts(url)
+			p.Wire = wire
+			change(&req)
+			_, err := client(t, p).Complete(t.Context(), req, nil)
+			if e := modelError(t, err); e.Kind != model.BadRequest || e.Sent || e.Status != 0 {
+				t.Errorf("%s, %s: %+v", name, wire, e)
+			}
 		}
 	}
 }
@@ -302,6 +305,7 @@ func TestNewRefuses(t *testing.T) {
 		"a user":        func(p *openai.Parts) { p.BaseURL = "http://me:pw@host/v1" },
 		"no first byte": func(p *openai.Parts) { p.FirstByte = 0 },
 		"no idle":       func(p *openai.Parts) { p.Idle = 0 },
+		"a wire":        func(p *openai.Parts) { p.Wire = "telex" },
 		"a split key":   func(p *openai.Parts) { p.Key = "a\nb" },
 	} {
 		p := parts("http://127.0.0.1:1/v1")

@@ -94,13 +94,22 @@ func assistant(m model.Message, names *nameTable) said {
 }
 
 func function(spec tools.Spec, names *nameTable) (sdk.ChatCompletionToolUnionParam, error) {
-	if schema := bytes.TrimSpace(spec.Params); len(schema) == 0 || schema[0] != '{' || !json.Valid(schema) {
-		return sdk.ChatCompletionToolUnionParam{}, refuse(fmt.Sprintf("tool %q: its schema is no JSON object", spec.Name))
+	schema, err := schemaOf(spec)
+	if err != nil {
+		return sdk.ChatCompletionToolUnionParam{}, err
 	}
 	f := offered{Type: "function"}
-	f.Function.Name, f.Function.Description, f.Function.Parameters = names.wire(spec.Name), spec.Description, spec.Params
+	f.Function.Name, f.Function.Description, f.Function.Parameters = names.wire(spec.Name), spec.Description, schema
 	data, err := encoded(f)
 	return param.Override[sdk.ChatCompletionToolUnionParam](data), err
+}
+
+// schemaOf is the schema of a tool's arguments.
+func schemaOf(spec tools.Spec) (json.RawMessage, error) {
+	if schema := bytes.TrimSpace(spec.Params); len(schema) == 0 || schema[0] != '{' || !json.Valid(schema) {
+		return nil, refuse(fmt.Sprintf("tool %q: its schema is no JSON object", spec.Name))
+	}
+	return spec.Params, nil
 }
 
 // refuse is a request that is wrong before it is sent.

@@ -15,15 +15,21 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestSuite(t *testing.T) {
-	modeltest.Run(t, func(t *testing.T, scenario []byte, firstByte, idle time.Duration) model.Provider {
-		s, err := scripted.Parse("suite.yaml", scenario)
-		if err != nil {
-			t.Fatal(err)
-		}
-		server := serve(t, scripted.Parts{Scenarios: []scripted.Scenario{s}, Key: "secret"})
-		return client(t, openai.Parts{BaseURL: server.URL, Key: "secret", FirstByte: firstByte, Idle: idle})
-	})
+	for _, wire := range wires {
+		t.Run(string(wire), func(t *testing.T) {
+			modeltest.Run(t, func(t *testing.T, scenario []byte, firstByte, idle time.Duration) model.Provider {
+				s, err := scripted.Parse("suite.yaml", scenario)
+				if err != nil {
+					t.Fatal(err)
+				}
+				server := serve(t, scripted.Parts{Scenarios: []scripted.Scenario{s}, Key: "secret"})
+				return client(t, openai.Parts{BaseURL: server.URL, Wire: wire, Key: "secret", FirstByte: firstByte, Idle: idle})
+			})
+		})
+	}
 }
+
+var wires = []openai.Wire{openai.Chat, openai.Responses}
 
 func serve(t *testing.T, p scripted.Parts) *scripted.Server {
 	t.Helper()

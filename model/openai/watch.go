@@ -30,6 +30,7 @@ type watcher struct {
 	limits    model.Limits
 	connected atomic.Bool // the request may have left
 	firstByte time.Duration
+	slow      bool // the model thinks, in silence
 	once      sync.Once
 }
 
@@ -49,6 +50,15 @@ func (w *watcher) stop() {
 
 // sent reports whether the request may have reached the server, and no refusal came back.
 func (w *watcher) sent() bool { return w.connected.Load() && w.refused == nil }
+
+// pace says whether the model is thinking, which takes as long as a first byte may and sends nothing. It is called by
+// whoever reads the reply.
+func (w *watcher) pace(slow bool) {
+	if w.slow != slow {
+		w.slow = slow
+		w.timer.Reset(w.limit())
+	}
+}
 
 // round is the SDK's middleware. A refusal is read here, bounded, so that the SDK does not read it unbounded.
 func (w *watcher) round(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
@@ -79,7 +89,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	n, err := b.inner.Read(p)
 	if n > 0 {
 		b.watch.once.Do(func() { b.watch.firstByte = time.Since(b.watch.begun) })
-		b.watch.timer.Reset(b.watch.parts.Idle)
+		b.watch.timer.Reset(b.watch.limit())
 	}
 	if b.left -= int64(n); b.left < 0 {
 		return n, errTooLong

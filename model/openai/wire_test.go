@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"colony/model"
+	"colony/model/openai"
 	"colony/tools"
 )
 
@@ -69,22 +70,41 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
+// OpenAI's own endpoint is spoken to in Responses unless another wire is set, whatever its region; no other is.
 func TestOfficialEndpoint(t *testing.T) {
-	var body string
-	p := parts("https://api.openai.com/v1")
-	p.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
-		data, err := io.ReadAll(r.Body)
-		body = string(data)
-		return nil, errors.Join(err, &net.OpError{Op: "dial", Err: errors.New("no network here")})
-	})
-	req := hello()
-	req.OutputLimit, req.CacheKey = 77, "worker"
-	_, err := client(t, p).Complete(t.Context(), req, nil)
-	if e := modelError(t, err); e.Kind != model.Transport || e.Sent {
-		t.Errorf("got %+v", e)
+	cases := []struct {
+		base string
+		wire openai.Wire
+		path string
+		has  string
+		not  string
+	}{
+		{"https://api.openai.com/v1", "", "/v1/responses", `"max_output_tokens":77,"prompt_cache_key":"worker"`, `"max_tokens"`},
+		{"https://EU.api.openai.com/v1", "", "/v1/responses", `"prompt_cache_key":"worker"`, `"max_tokens"`},
+		{"https://api.openai.com/v1", openai.Chat, "/v1/chat/completions", `"max_completion_tokens":77`, `"max_tokens"`},
+		{"https://api.openai.com/v1", openai.Chat, "/v1/chat/completions", `"prompt_cache_key":"worker"`, `"max_tokens"`},
+		{"https://api.openai.com.example.test/v1", "", "/v1/chat/completions", `"max_tokens":77`, `"prompt_cache_key"`},
+		{"https://fakeapi.openai.com/v1", "", "/v1/chat/completions", `"max_tokens":77`, `"prompt_cache_key"`},
+		{"https://example.test/v1", openai.Responses, "/v1/responses", `"max_output_tokens":77`, `"prompt_cache_key"`},
 	}
-	if !strings.Contains(body, `"max_completion_tokens":77`) || !strings.Contains(body, `"prompt_cache_key":"worker"`) || strings.Contains(body, `"max_tokens"`) {
-		t.Errorf("got %s", body)
+	for _, c := range cases {
+		var body, path string
+		p := parts(c.base)
+		p.Wire = c.wire
+		p.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			data, err := io.ReadAll(r.Body)
+			body, path = string(data), r.URL.Path
+			return nil, errors.Join(err, &net.OpError{Op: "dial", Err: errors.New("no network here")})
+		})
+		req := hello()
+		req.OutputLimit, req.CacheKey = 77, "worker"
+		_, err := client(t, p).Complete(t.Context(), req, nil)
+		if e := modelError(t, err); e.Kind != model.Transport || e.Sent {
+			t.Errorf("%s: got %+v", c.base, e)
+		}
+		if path != c.path || !strings.Contains(body, c.has) || strings.Contains(body, c.not) {
+			t.Errorf("%s: %s got %s", c.base, path, body)
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package scripted is a language model that follows a scenario. It is served over HTTP on loopback in the
-// Chat Completions wire format, so that whoever talks to it goes through a real client. It is deterministic:
+// wire formats of Chat Completions and of Responses, so that whoever talks to it goes through a real client. It is deterministic:
 // what it says depends on the scenario and on the conversation it is sent, and on nothing else.
 package scripted
 

@@ -83,7 +83,8 @@ func (s *Server) Close() error {
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", s.complete)
+	mux.HandleFunc("POST /v1/chat/completions", s.in(chat{}))
+	mux.HandleFunc("POST /v1/responses", s.in(responses{}))
 	mux.HandleFunc("GET /v1/models", s.models)
 	mux.HandleFunc("GET /counts", s.counts)
 	mux.HandleFunc("GET /v1/counts", s.counts)
@@ -116,8 +117,20 @@ func refuse(w http.ResponseWriter, status int, code, text string) {
 
 const longestBody = 64 << 20
 
+// wire is a format that the server speaks.
+type wire interface {
+	read(body []byte) (request, error) // or why a strict provider refuses it
+	// tell is a reply as events, the last of which tells the reader that it has all. Half of a reply is half of the others.
+	tell(r reply, counted *model.Usage) (events []string, last string, err error)
+}
+
+// in answers the requests that come in a wire.
+func (s *Server) in(format wire) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { s.complete(w, r, format) }
+}
+
 // complete answers one request.
-func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
+func (s *Server) complete(w http.ResponseWriter, r *http.Request, format wire) {
 	if s.parts.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.parts.Key {
 		refuse(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
 		return
@@ -125,10 +138,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, longestBody))
 	var req request
 	if err == nil {
-		err = json.Unmarshal(body, &req)
-	}
-	if err == nil {
-		err = req.check()
+		req, err = format.read(body)
 	}
 	if err != nil {
 		refuse(w, http.StatusBadRequest, "invalid_request", err.Error())
@@ -149,13 +159,13 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	v := visit{key: key{name, card, task}, place: at, body: body}
 	attempt := s.book.arrive(&v, s.parts.Record)
 	defer s.book.leave(&v)
-	if err := s.play(w, r, &v, req, at.said(turns), attempt); err != nil && !errors.Is(err, context.Canceled) {
+	if err := s.play(w, r, &v, req, at.said(turns), attempt, format); err != nil && !errors.Is(err, context.Canceled) {
 		refuse(w, http.StatusInternalServerError, "scenario", err.Error())
 	}
 }
 
 // play carries out a turn, or the fault that this attempt at it comes to.
-func (s *Server) play(w http.ResponseWriter, r *http.Request, v *visit, req request, t Turn, attempt int) error {
+func (s *Server) play(w http.ResponseWriter, r *http.Request, v *visit, req request, t Turn, attempt int, format wire) error {
 	said, err := compose(req, t, len(v.body), len(exchanges(req.Messages)))
 	if err != nil {
 		return err
@@ -180,32 +190,35 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, v *visit, req requ
 		panic(http.ErrAbortHandler)
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	switch fault.Kind {
-	case kindGarbage:
-		_, err = io.WriteString(w, "data: {\"choices\": [\x01\n\n")
-		return ignore(err)
-	case kindCut, kindStall:
-		return s.breakOff(w, r, said, fault.Kind)
-	}
 	counted := &said.usage
 	switch {
+	case fault.Kind == kindGarbage:
+		_, err = io.WriteString(w, "data: {\"choices\": [\x01\n\n")
+		return ignore(err)
 	case fault.Kind == kindNoUsage || !req.StreamOptions.IncludeUsage:
 		counted = nil
 	case fault.Kind == kindZeroUsage:
 		counted = &model.Usage{}
 	}
-	if err := said.write(w, counted); err != nil {
+	events, last, err := format.tell(said, counted)
+	if err != nil {
+		return err
+	}
+	if fault.Kind == kindCut || fault.Kind == kindStall {
+		return s.breakOff(w, r, events, fault.Kind)
+	}
+	if _, err := io.WriteString(w, strings.Join(events, "")); err != nil {
 		return ignore(err)
 	}
 	v.outcome, v.usage = whole, said.usage
 	s.book.leave(v) // before the client can know that it has all
-	_, err = io.WriteString(w, "data: [DONE]\n\n")
+	_, err = io.WriteString(w, last)
 	return ignore(err)
 }
 
 // breakOff sends half a reply, and then closes the connection or keeps it open in silence.
-func (s *Server) breakOff(w http.ResponseWriter, r *http.Request, said reply, kind string) error {
-	if err := said.writeHalf(w); err != nil {
+func (s *Server) breakOff(w http.ResponseWriter, r *http.Request, events []string, kind string) error {
+	if _, err := io.WriteString(w, strings.Join(events[:len(events)/2], "")); err != nil {
 		return ignore(err)
 	}
 	if err := http.NewResponseController(w).Flush(); err != nil {

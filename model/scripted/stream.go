@@ -3,7 +3,6 @@ package scripted
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"unicode/utf8"
 
 	"colony/model"
@@ -16,6 +15,7 @@ type reply struct {
 	calls  []wireCall
 	finish string
 	usage  model.Usage
+	sealed string // a thought that the reader carries back; empty where the wire knows none
 }
 
 // compose makes the reply to a request of which the body has size bytes. A reply over the request's limit is
@@ -51,6 +51,9 @@ func compose(req request, t Turn, size, answered int) (reply, error) {
 		r.halve()
 	}
 	r.usage = usage(t.Tokens, size, output)
+	if card, task := req.who(); req.sealing && r.usage.Reasoning > 0 {
+		r.sealed = sealed(card, task, answered)
+	}
 	return r, nil
 }
 
@@ -91,16 +94,24 @@ type delta struct {
 
 const piece = 24 // bytes of text in a chunk
 
-// deltas is the reply in pieces; the pieces of several calls come in turns.
-func (r reply) deltas() []delta {
-	all := []delta{{Role: "assistant"}}
-	for text := r.text; text != ""; {
+func pieces(text string) []string {
+	var all []string
+	for text != "" {
 		head := upTo(text, piece)
 		if head == "" {
 			head = text
 		}
-		all = append(all, delta{Content: head})
+		all = append(all, head)
 		text = text[len(head):]
+	}
+	return all
+}
+
+// deltas is the reply in pieces; the pieces of several calls come in turns.
+func (r reply) deltas() []delta {
+	all := []delta{{Role: "assistant"}}
+	for _, text := range pieces(r.text) {
+		all = append(all, delta{Content: text})
 	}
 	var tails []delta
 	for _, c := range r.calls {
@@ -115,30 +126,35 @@ func (r reply) deltas() []delta {
 	return append(all, tails...)
 }
 
-// write streams the reply up to its usage.
-func (r reply) write(w io.Writer, counted *model.Usage) error {
-	if err := r.writeDeltas(w, r.deltas()); err != nil {
-		return err
-	}
-	if err := r.chunk(w, []any{choice{Finish: &r.finish}}, nil); err != nil || counted == nil {
-		return err
-	}
-	return r.chunk(w, []any{}, wireUsage(*counted))
+// events is what goes over the wire, one after the other.
+type events struct {
+	list []string
+	err  error // the first
 }
 
-// writeHalf streams the first half of the pieces.
-func (r reply) writeHalf(w io.Writer) error {
-	all := r.deltas()
-	return r.writeDeltas(w, all[:(len(all)+1)/2])
+// add appends an event; one without a name has none on the wire either.
+func (e *events) add(name string, body any) {
+	data, err := json.Marshal(body)
+	if e.err == nil {
+		e.err = err
+	}
+	if name != "" {
+		name = "event: " + name + "\n"
+	}
+	e.list = append(e.list, fmt.Sprintf("%sdata: %s\n\n", name, data))
 }
 
-func (r reply) writeDeltas(w io.Writer, all []delta) error {
-	for _, d := range all {
-		if err := r.chunk(w, []any{choice{Delta: d}}, nil); err != nil {
-			return err
-		}
+// tell is a reply as Chat Completions streams it.
+func (chat) tell(r reply, counted *model.Usage) ([]string, string, error) {
+	var e events
+	for _, d := range r.deltas() {
+		e.add("", r.chunk([]any{choice{Delta: d}}, nil))
 	}
-	return nil
+	e.add("", r.chunk([]any{choice{Finish: &r.finish}}, nil))
+	if counted != nil {
+		e.add("", r.chunk([]any{}, wireUsage(*counted)))
+	}
+	return e.list, "data: [DONE]\n\n", e.err
 }
 
 type choice struct {
@@ -147,15 +163,10 @@ type choice struct {
 	Finish *string `json:"finish_reason"`
 }
 
-func (r reply) chunk(w io.Writer, choices []any, usage any) error {
-	data, err := json.Marshal(map[string]any{
+func (r reply) chunk(choices []any, usage any) any {
+	return map[string]any{
 		"id": "chatcmpl-scripted", "object": "chat.completion.chunk", "created": 0, "model": r.model, "choices": choices, "usage": usage,
-	})
-	if err != nil {
-		return err
 	}
-	_, err = fmt.Fprintf(w, "data: %s\n\n", data)
-	return err
 }
 
 func wireUsage(u model.Usage) any {

@@ -8,7 +8,18 @@ import (
 	"strings"
 )
 
-// request is what is read of a Chat Completions request.
+// chat is the wire of Chat Completions.
+type chat struct{}
+
+func (chat) read(body []byte) (request, error) {
+	var r request
+	if err := json.Unmarshal(body, &r); err != nil {
+		return request{}, err
+	}
+	return r, r.check()
+}
+
+// request is what is read of a Chat Completions request, and what one of Responses comes to.
 type request struct {
 	Model         string    `json:"model"`
 	Messages      []message `json:"messages"`
@@ -16,13 +27,16 @@ type request struct {
 	StreamOptions struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
-	MaxTokens           int64 `json:"max_tokens"`
-	MaxCompletionTokens int64 `json:"max_completion_tokens"`
-	Tools               []struct {
-		Function struct {
-			Name string `json:"name"`
-		} `json:"function"`
-	} `json:"tools"`
+	MaxTokens           int64  `json:"max_tokens"`
+	MaxCompletionTokens int64  `json:"max_completion_tokens"`
+	Tools               []tool `json:"tools"`
+	sealing             bool   // thoughts are to be sealed
+}
+
+type tool struct {
+	Function struct {
+		Name string `json:"name"`
+	} `json:"function"`
 }
 
 type message struct {
@@ -30,6 +44,7 @@ type message struct {
 	Content    content    `json:"content"`
 	ToolCalls  []wireCall `json:"tool_calls"`
 	ToolCallID string     `json:"tool_call_id"`
+	thought    string     // what stood before, as it came
 }
 
 type wireCall struct {
