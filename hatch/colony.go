@@ -279,9 +279,10 @@ func (c *Colony) toolsWith(check queen.PlanCheck) (*tools.Registry, error) {
 // Log is the run's log.
 func (c *Colony) Log() event.Log { return c.log }
 
-// Close ends the log and the sandbox.
+// Close ends the log and the sandbox, and removes what the ants left in their /tmp.
 func (c *Colony) Close() error {
 	c.box.Close()
+	c.sweep()
 	return c.store.Close()
 }
 
