@@ -143,6 +143,26 @@ func TestLint(t *testing.T) {
 	}
 }
 
+// contract 53: unknown models
+func TestLintModels(t *testing.T) {
+	for model, want := range map[string]string{
+		"default": "", "small": "", "openai/gpt": "", "ollama/a/b:7b": "",
+		"gpt":      `2:8 card c: the model "gpt" names no provider: write provider/model, default or small`,
+		"openai/":  `2:8 card c: the model "openai/" names no provider: write provider/model, default or small`,
+		"openia/x": `2:8 card c: unknown provider "openia": did you mean openai?`,
+		"acme/x":   `2:8 card c: unknown provider "acme": there are ollama, openai`,
+	} {
+		c, faults := cards.Parse("c.yaml", []byte("name: c\nmodel: "+model+"\nescalate: "+model+"\n"))
+		if len(faults) > 0 {
+			t.Fatal(faults)
+		}
+		got := texts(cards.LintModels(c, []string{"ollama", "openai"}))
+		if strings.Join(got, "|") != strings.TrimPrefix(want+"|"+strings.Replace(want, "2:8", "3:11", 1), "|") {
+			t.Errorf("%s: got %q", model, got)
+		}
+	}
+}
+
 func TestBuiltinCardsAreRight(t *testing.T) {
 	for _, c := range cards.Builtin() {
 		again, faults := cards.Parse(cards.BuiltinSource, []byte(c.Text))

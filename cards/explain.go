@@ -44,11 +44,11 @@ func (c Card) place(key string, at origin) string {
 	if at.doc == nil {
 		return where
 	}
-	if line := at.doc.KeyFault(key, "").Line; at.source != BuiltinSource {
-		return fmt.Sprintf("%s:%d", where, line)
-	} else {
+	line := at.doc.KeyFault(key, "").Line
+	if at.source == BuiltinSource {
 		return fmt.Sprintf("%s, line %d", where, line)
 	}
+	return fmt.Sprintf("%s:%d", where, line)
 }
 
 func (c Card) texts() map[string]string {
@@ -89,7 +89,13 @@ func span(d *time.Duration) string {
 	if d == nil {
 		return "none"
 	}
-	return d.String()
+	text := d.String()
+	for _, zero := range [][2]string{{"m0s", "m"}, {"h0m", "h"}} {
+		if rest, ok := strings.CutSuffix(text, zero[0]); ok {
+			text = rest + zero[1]
+		}
+	}
+	return text
 }
 
 // dollars is an amount in picodollars with at least two decimals.

@@ -32,6 +32,31 @@ func Lint(c Card, tools []string) strict.Faults {
 	return faults.Sorted()
 }
 
+// LintModels checks the models that the card names: each is default, small, or a model of one of the providers.
+func LintModels(c Card, providers []string) strict.Faults {
+	var faults strict.Faults
+	for _, named := range [][2]string{{"model", c.Model}, {"escalate", c.Escalate}} {
+		provider, model, both := strings.Cut(named[1], "/")
+		text := ""
+		switch {
+		case named[1] == "" || named[1] == "default" || named[1] == "small":
+		case !both || model == "" || provider == "":
+			text = fmt.Sprintf("card %s: the model %s names no provider: write provider/model, default or small", c.Name, quoted(named[1]))
+		case !slices.Contains(providers, provider):
+			text = fmt.Sprintf("card %s: unknown provider %s", c.Name, quoted(provider))
+			if near := strict.Nearest(provider, providers); near != "" {
+				text += ": did you mean " + near + "?"
+			} else {
+				text += ": there are " + strings.Join(providers, ", ")
+			}
+		}
+		if text != "" {
+			faults = append(faults, c.fault(named[0], text))
+		}
+	}
+	return faults.Sorted()
+}
+
 // endings are the tools with which an ant ends: a worker, a planner, a reviewer.
 var endings = []string{"done", "plan", "review"}
 

@@ -45,12 +45,8 @@ func (d *draft) text(file, prompt string) string {
 
 // caps are the built-in worker's, with what the file says.
 func (d *draft) caps() string {
-	var worker Card
-	for _, c := range Builtin() {
-		if c.Name == "worker" {
-			worker = c
-		}
-	}
+	data, _ := builtin.ReadFile("builtin/worker.yaml")
+	worker, _ := Parse(BuiltinSource, data)
 	texts := worker.texts()
 	if d.turns > 0 {
 		texts["caps.turns"] = fmt.Sprint(d.turns)

@@ -67,8 +67,8 @@ func Load(parts Parts) (*Shelf, strict.Faults) {
 }
 
 // Lint reads and checks card files as if they lay above all of the shelf's cards, which they may extend. Those that the
-// shelf has from the same files are left aside.
-func (s *Shelf) Lint(files map[string][]byte, tools []string) strict.Faults {
+// shelf has from the same files are left aside. What check finds in a card that reads well is added.
+func (s *Shelf) Lint(files map[string][]byte, check func(Card) strict.Faults) strict.Faults {
 	top, faults := readAll(files)
 	var all layers
 	for _, layer := range s.layers {
@@ -80,7 +80,7 @@ func (s *Shelf) Lint(files map[string][]byte, tools []string) strict.Faults {
 	whole, wrong := all.whole(len(all) - 1)
 	faults = append(faults, wrong...)
 	for _, c := range whole {
-		faults = append(faults, Lint(c, tools)...)
+		faults = append(faults, check(c)...)
 	}
 	return faults.Sorted()
 }

@@ -171,7 +171,7 @@ func (l *life) furnish() (err error) {
 	if l.box, err = l.confine("ants"); err != nil {
 		return err
 	}
-	scratch := filepath.Join(l.parts.runDir(l.run), "scratch", l.order.Ant)
+	scratch := filepath.Join(l.scratch(), l.order.Ant)
 	if err := os.MkdirAll(scratch, 0o700); err != nil {
 		return fmt.Errorf("make the scratch directory: %w", err)
 	}

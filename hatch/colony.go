@@ -135,7 +135,11 @@ func (c *Colony) castCards(context.Context) error {
 		if err != nil {
 			return &Problem{Exit: 2, Code: "no_card", Message: err.Error(), Next: "colony cards list"}
 		}
-		if faults := cards.Lint(card, ToolNames()); len(faults) > 0 {
+		used := card
+		if c.parts.Models[name] != "" || c.parts.Models[""] != "" {
+			used.Model = "" // the typed one is used instead
+		}
+		if faults := c.parts.LintCard(used); len(faults) > 0 {
 			return faults
 		}
 		c.cards[name] = card
@@ -275,9 +279,10 @@ func (c *Colony) toolsWith(check queen.PlanCheck) (*tools.Registry, error) {
 // Log is the run's log.
 func (c *Colony) Log() event.Log { return c.log }
 
-// Close ends the log and the sandbox.
+// Close ends the log and the sandbox, and removes what the ants left in their /tmp.
 func (c *Colony) Close() error {
 	c.box.Close()
+	c.sweep()
 	return c.store.Close()
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"colony/cards"
 	"colony/guard"
 	"colony/guard/sandbox"
+	"colony/strict"
 	"colony/tools"
 )
 
@@ -69,7 +71,21 @@ func (h *House) card(name string) (cards.Card, error) {
 	if err != nil {
 		return cards.Card{}, &Problem{Exit: 2, Code: "no_card", Message: err.Error(), Next: "colony cards list"}
 	}
-	return c, cards.Lint(c, ToolNames()).Err()
+	return c, h.LintCard(c).Err()
+}
+
+// LintCard checks a card against the tools there are and the providers of the settings.
+func (h *House) LintCard(c cards.Card) strict.Faults {
+	faults := cards.Lint(c, ToolNames())
+	if s, err := readSettings(h.Settings); err == nil { // what is wrong with them is said where they are used
+		faults = append(faults, cards.LintModels(c, providersOf(s))...)
+	}
+	return faults.Sorted()
+}
+
+// providersOf are the names that a model may begin with. One that is known and not built yet is refused when it is used.
+func providersOf(s settings) []string {
+	return slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(s.providers)), "anthropic"))))
 }
 
 func toolsOf(c cards.Card) ([]ShownTool, error) {

@@ -37,6 +37,9 @@ type House struct {
 
 // Locate finds the repository that dir lies in, without reading anything of it.
 func Locate(places Places) *House {
+	if real, err := filepath.EvalSymlinks(places.Dir); err == nil { // git goes up from where a link leads
+		places.Dir = real
+	}
 	h := &House{Places: places}
 	for dir := places.Dir; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -108,10 +111,16 @@ func readTier(path string) (configs.File, error) {
 	return configs.File{Path: path, Data: data}, nil
 }
 
+const longestHome = 200
+
 // home is where colony keeps what belongs to this repository.
 func (h *House) home() string {
 	sum := sha256.Sum256([]byte(h.Root))
-	return filepath.Join(h.State, "repos", filepath.Base(h.Root)+"-"+hex.EncodeToString(sum[:6]))
+	name := filepath.Base(h.Root)
+	if len(name) > longestHome { // the hash tells it apart; a file's name has 255 bytes at most
+		name = strings.ToValidUTF8(name[:longestHome], "")
+	}
+	return filepath.Join(h.State, "repos", name+"-"+hex.EncodeToString(sum[:6]))
 }
 
 func (h *House) runDir(run string) string { return filepath.Join(h.home(), "runs", run) }

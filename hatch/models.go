@@ -68,6 +68,9 @@ func (c *Colony) reach(provider, name string) (chosen, error) {
 	if err != nil || address.Host == "" || (address.Scheme != "http" && address.Scheme != "https") {
 		return chosen{}, &Problem{Exit: 2, Code: "no_model", Message: fmt.Sprintf("provider %s has no address: %q", provider, server.BaseURL), Next: "set providers." + provider + ".base_url in your config.yaml"}
 	}
+	if address.User != nil || address.RawQuery != "" { // it is shown in messages
+		return chosen{}, &Problem{Exit: 2, Code: "no_model", Message: "the address of provider " + provider + " holds a user or a query, where keys hide", Next: "put the key into the environment and leave it out of the address"}
+	}
 	switch server.Wire {
 	case "", auto, string(openai.Chat), string(openai.Responses):
 	default:
@@ -77,6 +80,9 @@ func (c *Colony) reach(provider, name string) (chosen, error) {
 	if server.KeyEnv != "" {
 		if found.key = c.parts.Getenv(server.KeyEnv); found.key == "" {
 			return chosen{}, c.noKey(server.KeyEnv, provider)
+		}
+		if strings.ContainsAny(found.key, "\r\n\x00") {
+			return chosen{}, &Problem{Exit: 2, Code: "no_key", Message: fmt.Sprintf("the key of provider %s holds a line break: %s", provider, server.KeyEnv), Next: "set " + server.KeyEnv + " to the key alone"}
 		}
 	}
 	return found, nil

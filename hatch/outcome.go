@@ -67,6 +67,10 @@ func (l *life) unrecorded(ctx context.Context, e ant.Ending, err error) (queen.O
 	if errors.As(err, &filter) {
 		return queen.Outcome{Reason: queen.Refused, Detail: filter.Error()}, e.Reason, nil
 	}
+	var content *repo.ContentError
+	if errors.As(err, &content) {
+		return queen.Outcome{Reason: queen.Refused, Detail: content.Error()}, e.Reason, nil
+	}
 	return l.interrupted(ctx, err)
 }
 

@@ -54,6 +54,9 @@ func (c *Colony) Plan(ctx context.Context) (plan.Plan, *event.Estimate, error) {
 	if err := c.repo.Look(ctx, c.base); err != nil {
 		return plan.Plan{}, nil, repoProblem(err)
 	}
+	if err := c.readAdvice(ctx); err != nil {
+		return plan.Plan{}, nil, err
+	}
 	if err := c.begin(ctx); err != nil {
 		return plan.Plan{}, nil, err
 	}
@@ -118,6 +121,9 @@ func (c *Colony) faults(p *plan.Plan) strict.Faults {
 	for i, t := range p.Tasks {
 		if !c.verified(t) {
 			faults = append(faults, p.Fault(fmt.Sprintf("tasks[%d]", i), fmt.Sprintf("nothing verifies task %s: give it gates", t.ID)))
+		}
+		if t.Review && c.helper(reviewerCard) == "" {
+			faults = append(faults, p.Fault(fmt.Sprintf("tasks[%d].review", i), "there is no reviewer in this run: leave review out"))
 		}
 	}
 	return faults

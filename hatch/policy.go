@@ -51,7 +51,10 @@ func (c *Colony) rules(card cards.Card) (guard.Rules, error) {
 // readable is what commands may name outside the worktree without a question: results kept beside the log, and where
 // toolchains and what they downloaded lie. File tools stay in the worktree all the same.
 func (c *Colony) readable() []string {
-	out := []string{filepath.Join(c.parts.runDir(c.run), "blobs"), "/usr", "/opt", moduleCache(c.parts.Getenv)}
+	out := []string{filepath.Join(c.parts.runDir(c.run), "blobs"), "/usr", "/opt"}
+	if cache := moduleCache(c.parts.Getenv); filepath.IsAbs(cache) { // not so without a home
+		out = append(out, cache)
+	}
 	if tool, err := exec.LookPath("go"); err == nil {
 		if real, err := filepath.EvalSymlinks(tool); err == nil {
 			out = append(out, filepath.Dir(filepath.Dir(real)))

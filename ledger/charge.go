@@ -63,15 +63,10 @@ func outputTokens(m model.Message) int64 {
 // reached it and it did not refuse.
 func mayBill(err error) bool {
 	var e *model.Error
-	switch {
-	case err == nil:
+	if err == nil || !errors.As(err, &e) { // of another error nothing is known
 		return true
-	case !errors.As(err, &e):
-		return true // nothing is known
-	case e.Kind == model.Transport || e.Kind == model.Aborted:
-		return e.Sent && e.Status < 400
 	}
-	return false
+	return e.Sent && e.Status < 400
 }
 
 // outcome is the word for what came of an attempt.

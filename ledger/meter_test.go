@@ -109,6 +109,8 @@ func TestOutcomes(t *testing.T) {
 		{"sent, refused", &model.Error{Kind: model.Transport, Sent: true, Status: 500}, "transport", false},
 		{"aborted before", &model.Error{Kind: model.Aborted}, "aborted", false},
 		{"aborted after", &model.Error{Kind: model.Aborted, Sent: true}, "aborted", true},
+		{"overloaded in its middle", &model.Error{Kind: model.Overloaded, Sent: true}, "overloaded", true},
+		{"more than was wanted", &model.Error{Kind: model.BadRequest, Sent: true}, "refused", true},
 		{"cancelled", context.Canceled, "aborted", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,7 +2,9 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -43,7 +45,7 @@ type Commit struct {
 }
 
 // Commit records everything in the worktree that is not ignored. It returns a *FilterError where a changed
-// file belongs to a filter.
+// file belongs to a filter, and a *ContentError where git refuses what lies there.
 func (t *Tree) Commit(ctx context.Context, m Message) (Commit, error) {
 	made, err := t.stage(ctx)
 	if err != nil {
@@ -59,9 +61,14 @@ func (t *Tree) Commit(ctx context.Context, m Message) (Commit, error) {
 }
 
 // Keep records everything in the worktree that is not ignored under a kept ref in the user's repository and
-// returns the commit; it is empty where there is nothing beyond what the run's branch has.
+// returns the commit; it is empty where there is nothing beyond what the run's branch has. What git refuses to
+// record is left out: the worktree then stays.
 func (t *Tree) Keep(ctx context.Context, ref string) (string, error) {
 	made, err := t.stage(ctx)
+	var content *ContentError
+	if errors.As(err, &content) {
+		made, err = t.staged(ctx, nil)
+	}
 	if err != nil {
 		return "", fmt.Errorf("keep the worktree %s: %w", t.name, err)
 	}
@@ -91,16 +98,30 @@ func (r *Repo) landed(ctx context.Context, commit string) (bool, error) {
 
 var unindexed = regexp.MustCompile(`(?m)^error: '(.*)/' does not have a commit checked out$`)
 
-// stage brings the index to what is on disk, without repositories inside.
-func (t *Tree) stage(ctx context.Context) (Commit, error) {
-	made := Commit{SHA: t.head}
-	_, err := t.git.run(ctx, nil, "add", "--all", "--ignore-errors")
-	for _, m := range unindexed.FindAllStringSubmatch(errText(err), -1) {
-		made.Refused = append(made.Refused, m[1])
-	}
-	if err != nil && len(made.Refused) == 0 {
+// stage brings the index to what is on disk, without repositories inside. It is tried twice, since a background
+// command of the ant may be writing.
+func (t *Tree) stage(ctx context.Context) (made Commit, err error) {
+	if err := os.Chmod(t.Dir, 0o700); err != nil { // the ant may have closed it
 		return Commit{}, err
 	}
+	for range 2 {
+		if _, err = t.git.run(ctx, nil, "add", "--all", "--ignore-errors"); err == nil {
+			break
+		}
+	}
+	var refused []string
+	for _, m := range unindexed.FindAllStringSubmatch(errText(err), -1) {
+		refused = append(refused, m[1])
+	}
+	if err != nil && len(refused) == 0 {
+		return Commit{}, contentError(err)
+	}
+	return t.staged(ctx, refused)
+}
+
+// staged is what the index holds beyond the last commit.
+func (t *Tree) staged(ctx context.Context, refused []string) (Commit, error) {
+	made := Commit{SHA: t.head, Refused: refused}
 	changed, err := t.changed(ctx)
 	if err != nil {
 		return Commit{}, err

@@ -3,6 +3,7 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -54,6 +55,24 @@ type FilterError struct {
 
 func (e *FilterError) Error() string {
 	return fmt.Sprintf("%s: changed, and stored through the filter %q, which colony does not run: leave them as they were", list(e.Files), e.Filter)
+}
+
+// ContentError is a worktree that git does not record as it is: a name that is git's own, an encoding that a file
+// does not have, a pipe in a file's place.
+type ContentError struct{ Text string }
+
+func (e *ContentError) Error() string { return "git does not record the worktree as it is: " + e.Text }
+
+// machines is what git says where the fault is the machine's.
+var machines = regexp.MustCompile(`No space left|quota exceeded|Read-only file system|Input/output error|[Oo]ut of memory|insufficient permission for adding an object|index\.lock`)
+
+// contentError is the error of a git that read a worktree: what lies there is at fault unless the machine is.
+func contentError(err error) error {
+	if exitCode(err) <= 0 || machines.MatchString(errText(err)) {
+		return err
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(errText(err)), "\n")
+	return &ContentError{Text: strings.TrimPrefix(strings.TrimPrefix(first, "error: "), "fatal: ")}
 }
 
 // HeldError is a worktree that stays because it holds what nothing else does.

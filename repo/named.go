@@ -7,15 +7,17 @@ import (
 	"strings"
 )
 
-// Named are the paths of a commit whose last element is one of names, in the order of the tree.
+// Named are the files of a commit whose last element is one of names, in the order of the tree. A link is none:
+// what git holds of it is where it leads.
 func (r *Repo) Named(ctx context.Context, commit string, names []string) ([]string, error) {
-	out, err := r.own.run(ctx, nil, "ls-tree", "-r", "-z", "--name-only", "--full-tree", "--end-of-options", commit)
+	out, err := r.own.run(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit)
 	if err != nil {
 		return nil, err
 	}
 	var found []string
-	for _, p := range strings.Split(string(out), "\x00") {
-		if slices.Contains(names, path.Base(p)) {
+	for _, line := range fields(out) {
+		meta, p, _ := strings.Cut(line, "\t")
+		if strings.HasPrefix(meta, "100") && slices.Contains(names, path.Base(p)) {
 			found = append(found, p)
 		}
 	}

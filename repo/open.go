@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sourcegraph/conc"
 )
@@ -105,6 +106,11 @@ func readPlaces(out []byte, err error, dir string) (found, error) {
 		return found{}, fmt.Errorf("look for a repository at %s: %w", dir, err)
 	case len(lines) != 6:
 		return found{}, &UnsupportedError{What: "the repository's path has a line break", Next: "move it"}
+	}
+	for _, place := range lines[1:5] {
+		if !utf8.ValidString(place) { // the log and the sandbox could not name it
+			return found{}, &UnsupportedError{What: fmt.Sprintf("the path %q is not UTF-8", place), Next: "rename it"}
+		}
 	}
 	return found{root: lines[1], gitDir: lines[2], common: lines[3], objects: lines[4], format: lines[5]}, nil
 }

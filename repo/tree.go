@@ -119,6 +119,10 @@ func (t *Tree) holds(ctx context.Context) error {
 		return &HeldError{Dir: t.Dir, Why: "its commit is not one of colony's"}
 	}
 	files, err := status(ctx, t.git, "--untracked-files=normal", "--ignored=traditional")
+	var content *ContentError
+	if errors.As(contentError(err), &content) {
+		return &HeldError{Dir: t.Dir, Why: content.Error()}
+	}
 	if err != nil {
 		return fmt.Errorf("look at the worktree %s: %w", t.name, err)
 	}

@@ -121,7 +121,7 @@ func (a *app) lint(files []string) (strict.Faults, error) {
 			return nil, err
 		}
 		for _, c := range house.Cards.List() {
-			faults = append(faults, cards.Lint(c, hatch.ToolNames())...)
+			faults = append(faults, house.LintCard(c)...)
 		}
 		return faults, nil
 	}
@@ -133,15 +133,12 @@ func (a *app) lint(files []string) (strict.Faults, error) {
 		}
 		named[a.path(file)] = data
 	}
-	return a.shelf().Lint(named, hatch.ToolNames()), nil
-}
-
-// shelf are all cards that may be used here; where they cannot be read, as when one of them is what is wrong, only those
-// that come with colony.
-func (a *app) shelf() *cards.Shelf {
-	if house, err := a.house("", nil); err == nil {
-		return house.Cards
+	// Where the house cannot be entered, as when one of these cards is what is wrong with it, only what comes with colony
+	// is known.
+	house, err := a.house("", nil)
+	if err != nil {
+		shelf, _ := cards.Load(cards.Parts{Builtin: cards.Builtin()})
+		return shelf.Lint(named, func(c cards.Card) strict.Faults { return cards.Lint(c, hatch.ToolNames()) }), nil
 	}
-	shelf, _ := cards.Load(cards.Parts{Builtin: cards.Builtin()})
-	return shelf
+	return house.Cards.Lint(named, house.LintCard), nil
 }

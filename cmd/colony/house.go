@@ -2,7 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"os"
+	"os/user"
 	"path/filepath"
 
 	"colony/hatch"
@@ -40,8 +40,11 @@ func (a *app) xdg(variable, underHome string) string {
 		return filepath.Join(dir, "colony")
 	}
 	home := a.getenv("HOME")
-	if home == "" {
-		home = os.TempDir()
+	if !filepath.IsAbs(home) { // never a place where others could have put settings for us
+		home = "/nonexistent"
+		if account, err := user.Current(); err == nil && filepath.IsAbs(account.HomeDir) {
+			home = account.HomeDir
+		}
 	}
 	return filepath.Join(home, underHome, "colony")
 }

@@ -22,6 +22,7 @@ type screen struct {
 	want    chan<- struct{}
 	lines   <-chan string
 	reading bool // a line is on its way
+	late    bool // a question ended without its answer, which may come yet
 }
 
 // newScreen reads answers from in, a line for each question and nothing between, so that an editor may have the
@@ -59,6 +60,9 @@ func (s *screen) ask(ctx context.Context, q tools.Question) (tools.Answer, error
 	defer s.mu.Unlock()
 	s.under.close()
 	fmt.Fprintf(s.w, "%s\n%s", view.Text(q.Text), view.Line(prompt(q)))
+	if s.late {
+		s.forget()
+	}
 	if !s.reading {
 		s.want <- struct{}{}
 		s.reading = true
@@ -72,6 +76,7 @@ func (s *screen) ask(ctx context.Context, q tools.Question) (tools.Answer, error
 		}
 		return tools.Answer{Text: strings.TrimSpace(text), Allow: yes(text)}, nil
 	case <-ctx.Done():
+		s.late = true
 		fmt.Fprintln(s.w)
 		return tools.Answer{}, ctx.Err()
 	}
@@ -90,6 +95,16 @@ func prompt(q tools.Question) string {
 		return strings.Join(q.Choices, " | ") + " > "
 	}
 	return "> "
+}
+
+// forget drops what was typed since a question ended without its answer: it was not meant for the next one.
+func (s *screen) forget() {
+	s.late = false
+	select {
+	case _, more := <-s.lines:
+		s.reading = !more
+	default:
+	}
 }
 
 // yes reports whether a typed line agrees. Anything but y or yes is a no.

@@ -15,11 +15,11 @@ import (
 )
 
 // interrupt: `interrupt SIGNALS WHEN CODE FILE CMD...` sends signals to a command when a line of its standard output
-// holds WHEN, and wants it to end with CODE within 10 s. FILE keeps its standard output. SIGNALS is INT, TERM or HUP; with
-// a plus, as INT+, it comes again and again.
+// holds WHEN, and wants it to end with CODE within 10 s. FILE keeps its standard output. SIGNALS is INT, TERM, HUP or
+// KILL, after which CODE is -1; with a plus, as INT+, it comes again and again.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	name, again := strings.CutSuffix(args[0], "+")
-	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}[name]
+	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[name]
 	cmd := exec.Command(program(ts, args[4]), args[5:]...)
 	cmd.Dir, cmd.Env = ts.MkAbs("."), environment(ts)
 	var errors bytes.Buffer

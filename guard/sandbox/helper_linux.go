@@ -80,8 +80,9 @@ func run(o order) report {
 			os.Setenv("PATH", path)
 		}
 	}
-	if err := os.Chdir(o.Dir); err != nil {
-		return report{Trouble: "enter " + o.Dir + ": " + errors.Unwrap(err).Error()}
+	if err := os.Chdir(o.Dir); err != nil { // the job's own doing: it may write there
+		fmt.Fprintln(os.Stderr, "colony: cannot enter "+o.Dir+": "+errors.Unwrap(err).Error())
+		return report{Code: 126}
 	}
 	began := time.Now()
 	path, err := exec.LookPath(o.Argv[0])

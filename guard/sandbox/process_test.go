@@ -180,6 +180,42 @@ func TestProcessOneIsOutOfReach(t *testing.T) {
 	}
 }
 
+// A job that does end its supervisor ends with it, and is a job that was killed.
+func TestJobThatEndsProcessOneWasKilled(t *testing.T) {
+	w := newWorld(t)
+	s := w.open(t, "workspace")
+	for _, signal := range []string{"SEGV", "BUS", "FPE", "ILL", "STKFLT"} {
+		exit, out := run(t, s, w.sh("kill -"+signal+" 1; sleep 5; echo alive"))
+		if exit.Code != 137 || exit.Signal != "SIGKILL" || strings.Contains(out, "alive") {
+			t.Errorf("%s: %+v %q", signal, exit, out)
+		}
+	}
+}
+
+// A job that closes its worktree to its owner does not keep the next one out.
+func TestClosedDirectoryIsReopened(t *testing.T) {
+	w := newWorld(t)
+	s := w.open(t, "workspace")
+	if exit, out := run(t, s, w.sh("chmod 000 .")); exit.Code != 0 {
+		t.Fatalf("%+v %s", exit, out)
+	}
+	if exit, out := run(t, s, w.sh("stat -c %a .")); exit.Code != 0 || out != "700\n" {
+		t.Errorf("%+v %q", exit, out)
+	}
+}
+
+// A directory that an ant removed is the command's fault, not the sandbox's.
+func TestMissingDirectoryIsAnExit(t *testing.T) {
+	w := newWorld(t)
+	s := w.open(t, "workspace")
+	for _, dir := range []string{filepath.Join(w.work, "gone"), filepath.Join(w.config, "hidden")} {
+		exit, out := run(t, s, sandbox.Job{Argv: []string{"echo", "ran"}, Dir: dir, Writable: []string{w.work}})
+		if exit.Code != 126 || !strings.HasPrefix(out, "colony: cannot enter") || strings.Contains(out, "ran") {
+			t.Errorf("%s: %+v %q", dir, exit, out)
+		}
+	}
+}
+
 func TestForkBombIsBounded(t *testing.T) {
 	w := newWorld(t)
 	p := w.parts("workspace")

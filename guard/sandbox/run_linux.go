@@ -82,7 +82,8 @@ func (s *Sandbox) serve(ctx context.Context, h *helper, j Job, told []byte) (Exi
 	return settle(h.report, waited, untold)
 }
 
-// settle makes an Exit of the helper's report. A helper that died without one was killed, with all of its job.
+// settle makes an Exit of the helper's report. A helper that died after it began was killed, with all of its job: by the
+// machine for want of memory, or by the job itself.
 func settle(from io.Reader, waited, untold error) (Exit, error) {
 	text, err := io.ReadAll(io.LimitReader(from, maxReport))
 	if err != nil {
@@ -93,7 +94,7 @@ func settle(from io.Reader, waited, untold error) (Exit, error) {
 	}
 	var r report
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&r); err != nil {
-		return Exit{}, fmt.Errorf("sandbox: helper ended without a report: %w", errors.Join(waited, untold))
+		return killed(), nil
 	}
 	if r.Trouble != "" {
 		return Exit{}, fmt.Errorf("sandbox: %s", r.Trouble)

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,7 +27,7 @@ const probeLimit = 10 * time.Second
 // Parts is what a Sandbox is made of. Paths are absolute; links in them are resolved once, by New.
 type Parts struct {
 	Level     string
-	Home      string   // the user's home: readable, but for the secrets in it
+	Home      string   // the user's home: readable, but for the secrets in it; where it is empty, the account's
 	State     string   // colony's state directory: invisible, but for what a job names
 	Config    string   // colony's config directory: invisible
 	Read      []string // paths that are visible although they lie in a hidden one
@@ -39,6 +40,7 @@ type Sandbox struct {
 	level     string
 	mechanism string
 	home      string
+	homes     []string // where secrets may lie: home, and the account's if it is another
 	hide      []string
 	read      []string
 	guarded   []string // no writable path may hold one of these
@@ -80,6 +82,10 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 	default:
 		return nil, &RefusedError{Level: p.Level, Why: "no such level", Next: "use read-only, workspace or off"}
 	}
+	account := accountHome()
+	if p.Home == "" {
+		p.Home = account
+	}
 	for _, path := range append([]string{p.Home, p.State, p.Config}, append(p.Read, p.Hide...)...) {
 		if !filepath.IsAbs(path) {
 			return nil, fmt.Errorf("sandbox: path %q is not absolute", path)
@@ -90,6 +96,7 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 		level:     p.Level,
 		mechanism: "namespaces",
 		home:      home,
+		homes:     homes(home, account),
 		hide:      append([]string{resolve(p.State), resolve(p.Config)}, p.Hide...),
 		guarded:   []string{home, resolve(p.State), resolve(p.Config)},
 		env:       environment(os.Environ(), home),
@@ -135,17 +142,31 @@ func (s *Sandbox) probe(ctx context.Context) error {
 }
 
 // Run runs the job to its end and returns how it ended. When it returns no process of the job is left. Output goes to the
-// job's writers as it comes. A command that cannot be started exits with 126 or 127, as from a shell. Where ctx ended
-// first the job is killed, and the error is the context's. Any other error means that the job was not confined as
-// asked and so was not run.
+// job's writers as it comes. A command that cannot be started, or whose directory is not there, exits with 126 or 127, as
+// from a shell. Where ctx ended first the job is killed, and the error is the context's. Any other error means that the
+// job was not confined as asked and so was not run.
 func (s *Sandbox) Run(ctx context.Context, j Job) (Exit, error) {
-	if err := s.check(j); err != nil {
+	if err := errors.Join(reopen(append([]string{j.Scratch}, j.Writable...)), s.check(j)); err != nil {
 		return Exit{}, err
 	}
 	if s.level == Off {
 		return s.plain(ctx, j)
 	}
 	return s.confined(ctx, j)
+}
+
+// reopen lets colony enter the directories that jobs write: an earlier one may have closed them.
+func reopen(dirs []string) error {
+	for _, dir := range dirs {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || info.Mode().Perm()&0o700 == 0o700 {
+			continue // what is no directory is judged elsewhere
+		}
+		if err := os.Chmod(dir, info.Mode().Perm()|0o700); err != nil {
+			return fmt.Errorf("sandbox: %w", err)
+		}
+	}
+	return nil
 }
 
 func (s *Sandbox) check(j Job) error {

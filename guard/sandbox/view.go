@@ -78,8 +78,10 @@ func same(k kind, paths []string) []place {
 // hidden lists what is there to hide now, links followed, without what the user made visible by name.
 func (s *Sandbox) hidden() []string {
 	names := slices.Concat(s.hide, systemSecrets[:], sockets())
-	for _, name := range homeSecrets {
-		names = append(names, filepath.Join(s.home, name))
+	for _, home := range s.homes {
+		for _, name := range homeSecrets {
+			names = append(names, filepath.Join(home, name))
+		}
 	}
 	var found []string
 	for _, name := range names {

@@ -3,6 +3,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -121,6 +122,7 @@ func (c *Client) Complete(ctx context.Context, req model.Request, show func(mode
 		return model.Reply{}, err
 	}
 	out, err := talk()
+	c.forget(&out.Message)
 	out.FirstByte, out.Elapsed, out.Limits = w.firstByte, time.Since(w.begun), w.limits
 	if w.sent() {
 		out.Usage, out.Estimated = completed(out.Usage, req, got.bytes)
@@ -131,6 +133,23 @@ func (c *Client) Complete(ctx context.Context, req model.Request, show func(mode
 	}
 	return out, nil
 }
+
+// forget takes the key out of what a server says: it knows the key, and could have it written into the log or a file.
+func (c *Client) forget(m *model.Message) {
+	if len(c.parts.Key) < shortestKey {
+		return
+	}
+	m.Text = strings.ReplaceAll(m.Text, c.parts.Key, "[secret]")
+	m.Opaque = bytes.ReplaceAll(m.Opaque, []byte(c.parts.Key), []byte("[secret]"))
+	for i := range m.Calls {
+		call := &m.Calls[i]
+		call.ID, call.Name = strings.ReplaceAll(call.ID, c.parts.Key, "[secret]"), strings.ReplaceAll(call.Name, c.parts.Key, "[secret]")
+		call.Args = bytes.ReplaceAll(call.Args, []byte(c.parts.Key), []byte("[secret]"))
+	}
+}
+
+// shortestKey is the length from which a key is one, and not a word that any text may hold.
+const shortestKey = 8
 
 // open prepares the exchange in the client's wire. What it returns carries it out, and returns what arrived with the
 // error that ended the stream.

@@ -170,3 +170,20 @@ func TestPromptsOnlyGrow(t *testing.T) {
 		}
 	}
 }
+
+// A server knows the key: what it says must not carry it into the log, a file or another sink.
+func TestKeyDoesNotComeBack(t *testing.T) {
+	const key = "a-key-of-some-length"
+	p := parts(answers(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", `{"choices":[{"index":0,"delta":{"content":"it is `+key+`","tool_calls":[{"index":0,"id":"`+key+
+			`","function":{"name":"`+key+`","arguments":"{\"content\":\"`+key+`\"}"}}]},"finish_reason":"tool_calls"}]}`)
+	}))
+	p.Key = key
+	reply, err := client(t, p).Complete(t.Context(), hello(), nil)
+	if err != nil || len(reply.Message.Calls) != 1 {
+		t.Fatal(reply, err)
+	}
+	if all := fmt.Sprint(reply.Message.Text, reply.Message.Calls[0].ID, reply.Message.Calls[0].Name, string(reply.Message.Calls[0].Args)); strings.Contains(all, key) {
+		t.Error(all)
+	}
+}

@@ -40,7 +40,7 @@ func (edit) Spec() tools.Spec {
 "old":{"type":"string","description":"exact text to replace, unique in the file unless replace_all"},
 "new":{"type":"string","description":"text to put there, taken literally"},
 "replace_all":{"type":"boolean","description":"replace every match"},
-"edits":{"type":"array","minItems":1,"description":"several replacements, made in order, all or none; instead of old and new",
+"edits":{"type":"array","minItems":1,"maxItems":200,"description":"several replacements, made in order, all or none; instead of old and new",
  "items":{"type":"object","additionalProperties":false,"required":["old","new"],"properties":{
   "old":{"type":"string","description":"exact text to replace"},
   "new":{"type":"string","description":"text to put there"},
@@ -131,14 +131,14 @@ func planEdit(env *tools.Env, args json.RawMessage) (change, string, *tools.Resu
 			res := tools.Refuse(tools.Validation, a.where(i)+fault+"; nothing was changed")
 			return c, "", &res, nil
 		}
+		if len(s.now)+len(offsets)*(len(one.New)-len(one.Old)) > maxEdit { // asked before the memory is taken
+			res := broken("edit", a.Path, errTooBig)
+			return c, "", &res, nil
+		}
 		for _, o := range offsets[:min(len(offsets), maxShown)] {
 			lines = append(lines, lineAt(s.now, o))
 		}
 		s.replaceAt(offsets, len(one.Old), one.New)
-		if len(s.now) > maxEdit {
-			res := broken("edit", a.Path, errTooBig)
-			return c, "", &res, nil
-		}
 	}
 	edits := s.edits(len(c.before))
 	if refused := c.stale(env, a.Path, touched(c.before, edits)); refused != nil {

@@ -88,11 +88,35 @@ func decodeFind(args json.RawMessage) (findArgs, error) {
 		return a, badArg("limit", "is not from 1 to 1000", "")
 	case a.Context < 0 || a.Context > 20:
 		return a, badArg("context", "is not from 0 to 20", "")
+	case readings(a.Pattern) > maxReadings:
+		return a, badArg("pattern", "has too many alternatives", "name fewer in braces")
 	case !doublestar.ValidatePattern(a.Pattern):
 		return a, badArg("pattern", "is not a glob", "*, **, ?, [a-z], {a,b}")
 	}
 	a.query, err = newQuery(a)
 	return a, err
+}
+
+// maxReadings bounds the readings of a glob, each of which is tried on every name.
+const maxReadings = 256
+
+// readings is at least how many plain globs the alternatives in braces stand for, as far as the bound.
+func readings(glob string) int {
+	all, open := 1, []int(nil)
+	for i := 0; i < len(glob) && all <= maxReadings; i++ {
+		switch c := glob[i]; {
+		case c == '\\':
+			i++
+		case c == '{':
+			open = append(open, 1)
+		case c == ',' && len(open) > 0:
+			open[len(open)-1]++
+		case c == '}' && len(open) > 0:
+			all *= open[len(open)-1]
+			open = open[:len(open)-1]
+		}
+	}
+	return all
 }
 
 func (find) Run(ctx context.Context, env *tools.Env, args json.RawMessage) (tools.Result, error) {
