@@ -34,7 +34,8 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "\x00", "")), " ")
 }
 
-// Commit is work that was recorded. Refused are paths left out of it: repositories inside the worktree.
+// Commit is work that was recorded. Refused are paths left out of it: repositories inside the worktree, files in
+// submodules, and files that colony brought and that were changed.
 type Commit struct {
 	SHA, Tree string
 	Files     []string
@@ -91,9 +92,12 @@ func (r *Repo) landed(ctx context.Context, commit string) (bool, error) {
 
 var unindexed = regexp.MustCompile(`(?m)^error: '(.*)/' does not have a commit checked out$`)
 
-// stage brings the index to what is on disk, without repositories inside.
+// stage brings the index to what is on disk, without repositories inside and without what colony brought there.
 func (t *Tree) stage(ctx context.Context) (Commit, error) {
 	made := Commit{SHA: t.head}
+	if err := t.sweep(ctx); err != nil {
+		return Commit{}, err
+	}
 	_, err := t.git.run(ctx, nil, "add", "--all", "--ignore-errors")
 	for _, m := range unindexed.FindAllStringSubmatch(errText(err), -1) {
 		made.Refused = append(made.Refused, m[1])
@@ -107,11 +111,14 @@ func (t *Tree) stage(ctx context.Context) (Commit, error) {
 	}
 	var undo strings.Builder
 	for _, c := range changed {
-		if c.nested() {
-			made.Refused = append(made.Refused, c.path)
-			fmt.Fprintf(&undo, "%s %s 0\t%s\x00", c.oldMode, c.oldID, c.path)
-		} else {
+		_, guest := t.brought.Files[c.path]
+		if !guest && !c.nested() {
 			made.Files = append(made.Files, c.path)
+			continue
+		}
+		fmt.Fprintf(&undo, "%s %s 0\t%s\x00", c.oldMode, c.oldID, c.path)
+		if !t.ours(c.path) {
+			made.Refused = append(made.Refused, c.path)
 		}
 	}
 	if undo.Len() > 0 {
@@ -120,7 +127,9 @@ func (t *Tree) stage(ctx context.Context) (Commit, error) {
 		}
 	}
 	made.Empty = len(made.Files) == 0
-	return made, nil
+	inside, err := t.inModules()
+	made.Refused = append(made.Refused, inside...)
+	return made, err
 }
 
 // change is a path that differs between the index and HEAD.
