@@ -14,6 +14,7 @@ type Brief struct {
 	Tasks, Ants             int
 	Models                  []BriefModel
 	Gates                   []string
+	Setup                   []string
 	NoGate                  bool
 	Mode, Level, Mechanism  string
 	Caps                    event.Caps
@@ -32,7 +33,7 @@ func (c *Colony) Brief() Brief {
 	b := Brief{
 		Run: c.run, Goal: c.parts.Plan.Goal, Branch: "colony/" + c.run, Base: c.base,
 		Tasks: len(c.parts.Plan.Tasks), Ants: c.width(), NoGate: c.parts.NoGate,
-		Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.caps), Left: c.left,
+		Setup: c.settings.run.Setup, Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.caps), Left: c.left,
 	}
 	for _, f := range c.parts.Settings.Held() {
 		b.Held = append(b.Held, fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Text))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -33,6 +34,8 @@ type Parts struct {
 	*House
 	Version  string
 	Run      string // the run's id; empty: one is made
+	From     *From  // the run that this one goes on from; none where it is nil
+	Land     string // the branch that takes the run over when everything landed; empty: none
 	Plan     plan.Plan
 	Models   map[string]string // typed, by card; the empty name is for all
 	Labels   map[string]string
@@ -60,6 +63,7 @@ type Colony struct {
 	gates     []plan.Gate
 	repo      *repo.Repo
 	base      string
+	firstBase string // where the first of the runs began that this one goes on from
 	box       *sandbox.Sandbox
 	mode      string
 	policies  map[string]*guard.Policy // by card
@@ -71,6 +75,7 @@ type Colony struct {
 	blobs     *tools.Blobs
 	advice    []ant.Instructions
 	left      []string
+	begun     bool // run.started was appended
 }
 
 // Open checks all that can be checked before anything is written or spent. Its error is a *Problem where a person can
@@ -172,12 +177,20 @@ func (c *Colony) findRepo(ctx context.Context) (err error) {
 	if c.parts.Root == "" {
 		return NoRepository(c.parts.Dir)
 	}
-	c.repo, err = repo.Open(ctx, repo.Parts{Dir: c.parts.Dir, State: filepath.Join(c.parts.home(), "git"), Run: c.run})
+	c.repo, err = repo.Open(ctx, repo.Parts{Dir: c.parts.Dir, State: filepath.Join(c.parts.home(), "git"), Run: c.run, Setup: c.setup()})
 	if err != nil {
 		return repoProblem(err)
 	}
 	if c.base, err = c.repo.Resolve(ctx, c.settings.run.Base); err != nil {
 		return repoProblem(err)
+	}
+	if err := c.goOn(ctx); err != nil {
+		return err
+	}
+	if c.parts.Land != "" {
+		if _, err := c.repo.Target(ctx, c.parts.Land); err != nil {
+			return repoProblem(err)
+		}
 	}
 	c.left, err = c.repo.Dirty(ctx)
 	return err
@@ -228,7 +241,7 @@ func (c *Colony) Log() event.Log { return c.log }
 
 // Close ends the log.
 func (c *Colony) Close() error {
-	return c.store.Close()
+	return errors.Join(c.store.Close(), c.forget())
 }
 
 // RunExists is the problem of an id that is taken.

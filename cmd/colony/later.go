@@ -9,7 +9,7 @@ import (
 
 // laterVerbs are the verbs of the command's contract that answer "not built yet".
 var laterVerbs = []string{
-	"plan", "resume", "watch", "web", "pause", "retry", "diff", "land", "gc", "blame",
+	"plan", "resume", "watch", "web", "pause", "retry", "blame",
 	"replay", "eval", "tools", "mcp", "models", "guard", "sandbox", "ledger", "doctor", "worker", "completion",
 }
 
