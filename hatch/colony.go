@@ -3,6 +3,7 @@
 package hatch
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -27,6 +28,7 @@ import (
 	"colony/tools/builtin"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/sourcegraph/conc"
 )
 
 // Parts is what a person asked for, read and parsed.
@@ -85,8 +87,9 @@ func Open(ctx context.Context, p Parts) (*Colony, error) {
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
-	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.chooseModels, c.bindGates, c.findRepo, c.confineIt, c.openLog} {
+	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.chooseModels, c.bindGates, c.lookRound, c.openLog} {
 		if err := step(ctx); err != nil {
+			c.box.Close()
 			return nil, err
 		}
 	}
@@ -173,6 +176,23 @@ func (c *Colony) bindGates(context.Context) error {
 	return nil
 }
 
+// lookRound reads the repository while a sandbox is tried, and then lays down what ants may do.
+func (c *Colony) lookRound(ctx context.Context) error {
+	var lost, loose error
+	var both conc.WaitGroup
+	both.Go(func() { lost = c.findRepo(ctx) })
+	both.Go(func() { loose = c.confineIt(ctx) })
+	both.Wait()
+	if err := cmp.Or(lost, loose); err != nil {
+		return err
+	}
+	c.mode = c.settings.run.Mode
+	if c.mode == "auto" && c.box.Level() == sandbox.Off {
+		c.mode = "ask"
+	}
+	return c.lay(c.mode)
+}
+
 func (c *Colony) findRepo(ctx context.Context) (err error) {
 	if c.parts.Root == "" {
 		return NoRepository(c.parts.Dir)
@@ -196,7 +216,7 @@ func (c *Colony) findRepo(ctx context.Context) (err error) {
 	return err
 }
 
-// confineIt finds a sandbox that holds, and the mode that goes with it.
+// confineIt finds a sandbox that holds.
 func (c *Colony) confineIt(ctx context.Context) (err error) {
 	c.box, err = sandbox.New(ctx, sandbox.Parts{
 		Level: c.settings.sandbox.Level, Home: c.parts.Getenv("HOME"), State: c.parts.State, Config: c.parts.Config,
@@ -204,11 +224,7 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 	if err != nil {
 		return sandboxProblem(err)
 	}
-	c.mode = c.settings.run.Mode
-	if c.mode == "auto" && c.box.Level() == sandbox.Off {
-		c.mode = "ask"
-	}
-	return c.lay(c.mode)
+	return nil
 }
 
 // ownTools are the tools that come with colony.
@@ -239,8 +255,9 @@ func allTools(warn io.Writer, shLimit time.Duration) (*tools.Registry, error) {
 // Log is the run's log.
 func (c *Colony) Log() event.Log { return c.log }
 
-// Close ends the log.
+// Close ends the log and the sandbox.
 func (c *Colony) Close() error {
+	c.box.Close()
 	return errors.Join(c.store.Close(), c.forget())
 }
 

@@ -83,6 +83,9 @@ func (h *House) Land(ctx context.Context, past Past, l Land) (Landing, error) {
 		return Landing{}, err
 	}
 	landing, err := c.take(ctx, takeover{into: l.Into, base: base, head: head, gates: gates, ready: c.prepareFor})
+	if c.box != nil {
+		c.box.Close()
+	}
 	_, closed := c.repo.Close(context.WithoutCancel(ctx))
 	return landing, errors.Join(err, closed)
 }
@@ -100,6 +103,9 @@ func (c *Colony) prepareFor(ctx context.Context, commit string) (err error) {
 	level := c.settings.sandbox.Level
 	if now, err := readSettings(c.parts.Settings); err == nil {
 		level = now.sandbox.Level // it is for the user to say, now
+	}
+	if c.box != nil { // the branch moved again
+		c.box.Close()
 	}
 	c.box, err = sandbox.New(ctx, sandbox.Parts{Level: level, Home: c.parts.Getenv("HOME"), State: c.parts.State, Config: c.parts.Config})
 	if err != nil {

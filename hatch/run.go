@@ -1,6 +1,7 @@
 package hatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"colony/plan"
 	"colony/queen"
 
+	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/pool"
 )
 
@@ -23,15 +25,22 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	if err := c.repo.Start(ctx, c.base); err != nil {
 		return event.RunFinished{}, repoProblem(err)
 	}
-	if err := c.begin(ctx); err != nil {
+	var unread, unbegun error
+	var both, beside conc.WaitGroup
+	defer beside.Wait()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	beside.Go(func() { c.repo.Ahead(ctx, c.base) })
+	both.Go(func() { unread = c.readAdvice(ctx) })
+	both.Go(func() { unbegun = c.begin(ctx) })
+	both.Wait()
+	if err := cmp.Or(unbegun, unread); err != nil {
 		return event.RunFinished{}, err
 	}
 	gates, err := c.confine("gates")
 	if err != nil {
 		return event.RunFinished{}, err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	tending := pool.New().WithErrors().WithContext(ctx)
 	tending.Go(func(ctx context.Context) error { return c.tend(ctx, stop) })
 	finished, err := queen.Run(ctx, queen.Parts{
@@ -58,11 +67,8 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	return finished, nil
 }
 
-// begin reads what ants are told of the repository and appends run.started.
+// begin opens the tasks' accounts and appends run.started.
 func (c *Colony) begin(ctx context.Context) error {
-	if err := c.readAdvice(ctx); err != nil {
-		return err
-	}
 	for _, t := range c.parts.Plan.Tasks {
 		c.book.OpenTask(t.ID, taskCaps(t))
 	}

@@ -38,6 +38,9 @@ type Repo struct {
 	left    []string         // what .worktreeinclude names and is not brought
 	trees   map[string]*Tree // those that stand, by name
 	kits    map[string]*kit  // what setup left, by key
+
+	baseTree string // of base
+	ahead    *ahead // nil: none
 }
 
 // Identity is who authors commits.
@@ -92,6 +95,12 @@ func (r *Repo) Tree(ctx context.Context, commit string) (string, error) {
 	if err := checkID(commit); err != nil {
 		return "", err
 	}
+	r.mu.Lock()
+	base, tree := r.base, r.baseTree
+	r.mu.Unlock()
+	if commit == base && tree != "" {
+		return tree, nil
+	}
 	out, err := r.own.run(ctx, nil, "rev-parse", "--verify", commit+"^{tree}")
 	if err != nil {
 		return "", fmt.Errorf("find the tree of %s: %w", commit, err)
@@ -141,6 +150,9 @@ func (r *Repo) File(ctx context.Context, commit, path string) ([]byte, bool, err
 // Close removes the worktrees of the run that hold nothing of their own, and the frozen copy of what .worktreeinclude
 // named. It returns the worktrees it left.
 func (r *Repo) Close(ctx context.Context) (held []string, err error) {
+	if err := r.dropAhead(); err != nil {
+		return nil, err
+	}
 	for _, t := range r.standing() {
 		var h *HeldError
 		switch err := t.Remove(ctx); {

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/sourcegraph/conc"
 )
 
 // Prepare makes the state repository and finds what the worktrees of a run from base need beside its files: submodules
@@ -24,8 +27,16 @@ func (r *Repo) Prepare(ctx context.Context, base string) error {
 	if err := r.prepare(ctx); err != nil {
 		return fmt.Errorf("prepare the state repository %s: %w", r.gitDir(), err)
 	}
-	all, err := r.entries(ctx, base)
-	if err != nil {
+	var all []entry
+	var left []string
+	var tree string
+	var listErr, leftErr, treeErr error
+	var wg conc.WaitGroup
+	wg.Go(func() { all, listErr = r.entries(ctx, base) })
+	wg.Go(func() { left, leftErr = r.freeze(ctx) })
+	wg.Go(func() { tree, treeErr = r.Tree(ctx, base) })
+	wg.Wait()
+	if err := cmp.Or(listErr, leftErr, treeErr); err != nil {
 		return err
 	}
 	modules, err := r.modulesOf(ctx, base, gitlinks(all))
@@ -36,13 +47,9 @@ func (r *Repo) Prepare(ctx context.Context, base string) error {
 	if err != nil {
 		return err
 	}
-	left, err := r.freeze(ctx)
-	if err != nil {
-		return err
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.base, r.modules, r.leads, r.left = base, modules, outside, left
+	r.base, r.baseTree, r.modules, r.leads, r.left = base, tree, modules, outside, left
 	return nil
 }
 

@@ -30,8 +30,12 @@ func (r *Repo) Worktree(ctx context.Context, name, commit string) (*Tree, error)
 	if err := errors.Join(checkName(name), checkID(commit)); err != nil {
 		return nil, fmt.Errorf("make a worktree: %w", err)
 	}
-	t := r.tree(name, r.Place(name), r.run+"."+name, commit)
-	if err := t.make(ctx); err != nil {
+	t, err := r.takeAhead(name, commit)
+	if err == nil && t == nil {
+		t = r.tree(name, r.Place(name), r.run+"."+name, commit)
+		err = t.make(ctx)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("make the worktree %s: %w", name, err)
 	}
 	if err := t.furnish(ctx, false); err != nil {

@@ -19,4 +19,4 @@ func (s *Sandbox) plain(context.Context, Job) (Exit, error) { return Exit{}, err
 type helper struct{}
 
 // Close does nothing: no helper is kept on this platform.
-func (s *Sandbox) Close() { s.closed.Store(true) }
+func (s *Sandbox) Close() {}

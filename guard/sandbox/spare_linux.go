@@ -96,8 +96,11 @@ func (s *Sandbox) makeSpare() {
 	}
 }
 
-// Close ends the helper that is kept ready. No job may be started after it.
+// Close ends the helper that is kept ready. No job may be started after it. A nil Sandbox has none.
 func (s *Sandbox) Close() {
+	if s == nil {
+		return
+	}
 	s.closed.Store(true)
 	if h := s.spare.Swap(nil); h != nil {
 		h.drop()
