@@ -83,7 +83,7 @@ func (a *Ant) Work(ctx context.Context) (Ending, error) {
 				return Ending{Reason: NoProgress, Detail: "the model answered with text and no call"}, nil
 			}
 			a.nudged++
-			if err := a.note(ctx, nudge); err != nil {
+			if err := a.nudge(ctx, noCall); err != nil {
 				return Ending{}, err
 			}
 			continue
@@ -99,7 +99,7 @@ func (a *Ant) Work(ctx context.Context) (Ending, error) {
 	}
 }
 
-const nudge = "Text alone ends nothing. Go on with calls; when the task is finished, or cannot be, call done."
+const noCall = "Text alone ends nothing. Go on with calls; when the task is finished, or cannot be, call done."
 
 // listen tells the ant what came from outside and what is left of its caps, where that is little.
 func (a *Ant) listen(ctx context.Context) error {
@@ -112,10 +112,10 @@ func (a *Ant) listen(ctx context.Context) error {
 	if err != nil || word == "" {
 		return err
 	}
-	return a.note(ctx, word)
+	return a.nudge(ctx, word)
 }
 
-func (a *Ant) note(ctx context.Context, text string) error {
+func (a *Ant) nudge(ctx context.Context, text string) error {
 	told := event.AntTold{Kind: "nudge", Text: text}
 	if err := a.append(ctx, told); err != nil {
 		return err
@@ -208,6 +208,15 @@ func (a *Ant) append(ctx context.Context, body event.Body) error {
 	_, err := a.parts.Log.Append(context.WithoutCancel(ctx), event.Event{Run: a.parts.Run, Task: a.parts.Task, Ant: a.parts.Ant, Body: body})
 	if err != nil {
 		return fmt.Errorf("append %s: %w", body.Type(), err)
+	}
+	return nil
+}
+
+// note records what is durable before the next request.
+func (a *Ant) note(body event.Body) error {
+	err := a.parts.Log.Note(event.Event{Run: a.parts.Run, Task: a.parts.Task, Ant: a.parts.Ant, Body: body})
+	if err != nil {
+		return fmt.Errorf("note %s: %w", body.Type(), err)
 	}
 	return nil
 }

@@ -7,7 +7,8 @@ import (
 	"colony/tools"
 )
 
-// record appends tool.done for every call that came down, and applies what the result carries.
+// record notes tool.done for every call that came down, and applies what the result carries. It is durable before the
+// next request is sent.
 func (a *Ant) record(next tools.Handler) tools.Handler {
 	return func(ctx context.Context, env *tools.Env, p tools.Prepared) (tools.Result, error) {
 		start := env.Now()
@@ -19,7 +20,7 @@ func (a *Ant) record(next tools.Handler) tools.Handler {
 			r.Duration = env.Now().Sub(start)
 		}
 		done := doneOf(p, r)
-		if err := a.append(ctx, done); err != nil {
+		if err := a.note(done); err != nil {
 			return r, err
 		}
 		env.Files.Apply(r.Seen...)
@@ -28,7 +29,7 @@ func (a *Ant) record(next tools.Handler) tools.Handler {
 	}
 }
 
-// intent appends tool.started directly before the effect.
+// intent records tool.started directly before the effect, durably where there is one.
 func (a *Ant) intent(next tools.Handler) tools.Handler {
 	return func(ctx context.Context, env *tools.Env, p tools.Prepared) (tools.Result, error) {
 		started := event.ToolStarted{
@@ -38,11 +39,18 @@ func (a *Ant) intent(next tools.Handler) tools.Handler {
 		if err := foretell(ctx, env, p, &started); err != nil {
 			return tools.Result{}, err
 		}
-		if err := a.append(ctx, started); err != nil {
+		if err := a.start(ctx, p, started); err != nil {
 			return tools.Result{}, err
 		}
 		return next(ctx, env, p)
 	}
+}
+
+func (a *Ant) start(ctx context.Context, p tools.Prepared, started event.ToolStarted) error {
+	if p.Effects.Known && p.Effects.ReadOnly {
+		return a.note(started)
+	}
+	return a.append(ctx, started)
 }
 
 // foretell fills in the hashes before and planned of a call that can be previewed, so that a later life of the

@@ -30,6 +30,9 @@ type Body interface{ Type() string }
 type Log interface {
 	// Append adds the events together, all or none, and returns the last one's place after they are durable.
 	Append(ctx context.Context, events ...Event) (Seq, error)
+	// Note adds events that are durable no later than those of the next Append, and does not wait for that. It is for
+	// what nobody outside acts on before an Append follows.
+	Note(events ...Event) error
 	// Read yields what follows after, to the end as it is now.
 	Read(ctx context.Context, after Seq) iter.Seq2[Event, error]
 	// Follow is Read that goes on with what is appended later, until ctx is done.

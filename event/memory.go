@@ -45,6 +45,12 @@ func (m *Memory) Append(ctx context.Context, events ...Event) (Seq, error) {
 	return m.chain.seq, nil
 }
 
+// Note adds the events at once.
+func (m *Memory) Note(events ...Event) error {
+	_, err := m.Append(context.Background(), events...)
+	return err
+}
+
 // Read yields what follows after, to the end as it is now.
 func (m *Memory) Read(ctx context.Context, after Seq) iter.Seq2[Event, error] {
 	return read(ctx, m, after)

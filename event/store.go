@@ -16,6 +16,9 @@ import (
 // ErrClosed is returned by an append to a log that was closed.
 var ErrClosed = errors.New("log is closed")
 
+// noteLag is how long what was noted may wait for a flush of its own.
+const noteLag = 5 * time.Millisecond
+
 // groupSize is how many appends may share a transaction.
 const groupSize = 256
 
@@ -37,6 +40,8 @@ type Store struct {
 	mu    sync.Mutex    // guards what follows
 	grown chan struct{} // closed and replaced by each group
 	tail  []record      // the last records, as they were flushed
+	noted []draft       // what no flush has taken yet
+	kick  chan struct{} // has room for one; tells the writer of what was noted
 }
 
 type appending struct {
@@ -79,7 +84,7 @@ func open(ctx context.Context, dir string, p Parts, lock *os.File) (*Store, erro
 	db.SetMaxOpenConns(16)
 	s := &Store{
 		file: file{db, dir}, lock: lock, grown: make(chan struct{}),
-		queue: make(chan appending), stop: make(chan struct{}), done: make(chan struct{}),
+		queue: make(chan appending), stop: make(chan struct{}), done: make(chan struct{}), kick: make(chan struct{}, 1),
 	}
 	c := &chain{run: p.Run, now: p.Now}
 	w, err := s.writer(ctx, c)
@@ -89,7 +94,7 @@ func open(ctx context.Context, dir string, p Parts, lock *os.File) (*Store, erro
 	}
 	go func() {
 		defer close(s.done)
-		w.run(s.queue, s.stop)
+		w.run(s.queue, s.kick, s.stop)
 	}()
 	return s, nil
 }
@@ -117,7 +122,7 @@ func (s *Store) writer(ctx context.Context, c *chain) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn, chain: c, grew: s.grew}
+	w := &writer{conn: conn, chain: c, grew: s.grew, noted: s.takeNoted}
 	for _, p := range []struct {
 		into *(*sql.Stmt)
 		text string
@@ -154,6 +159,36 @@ func (s *Store) Append(ctx context.Context, events ...Event) (Seq, error) {
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
+}
+
+// Note adds the events to the next flush, which comes within noteLag at the latest. After an error of the disk the next
+// Append returns it.
+func (s *Store) Note(events ...Event) error {
+	ds, err := drafts(events)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-s.done:
+		return ErrClosed
+	default:
+	}
+	s.mu.Lock()
+	s.noted = append(s.noted, ds...)
+	s.mu.Unlock()
+	select {
+	case s.kick <- struct{}{}:
+	default: // the writer knows already
+	}
+	return nil
+}
+
+func (s *Store) takeNoted() []draft {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	noted := s.noted
+	s.noted = nil
+	return noted
 }
 
 // Read yields what follows after, to the end as it is now.

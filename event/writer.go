@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"time"
 )
 
 // writer is the one goroutine that appends to a file. What waits while it flushes shares the next
@@ -17,22 +18,33 @@ type writer struct {
 	mark   *os.File
 	chain  *chain
 	grew   func([]record)
-	broken error // a flush that failed: what the disk holds is not known any more
+	noted  func() []draft // what was noted since the last flush
+	broken error          // a flush that failed: what the disk holds is not known any more
 }
 
-func (w *writer) run(queue <-chan appending, stop <-chan struct{}) {
+func (w *writer) run(queue <-chan appending, kick <-chan struct{}, stop <-chan struct{}) {
 	defer w.conn.Close()
 	defer w.commit.Close()
 	defer w.begin.Close()
 	defer w.insert.Close()
 	defer w.mark.Close()
+	var late <-chan time.Time // when what was noted waits no longer
 	for {
 		select {
 		case first := <-queue:
 			w.group(gather(first, queue))
+		case <-kick:
+			if late == nil {
+				late = time.After(noteLag)
+			}
+			continue
+		case <-late:
+			w.group(nil)
 		case <-stop:
+			w.group(nil)
 			return
 		}
+		late = nil
 	}
 }
 
@@ -50,12 +62,12 @@ func gather(first appending, queue <-chan appending) []appending {
 	return group
 }
 
-// group appends all in one transaction and answers each.
+// group appends what was noted and then all of the group in one transaction, and answers each.
 func (w *writer) group(group []appending) {
 	ends := make([]Seq, len(group))
 	if w.broken == nil {
 		records, err := w.seal(group, ends)
-		if err == nil {
+		if err == nil && len(records) > 0 {
 			err = w.write(records)
 		}
 		if err != nil {
@@ -72,6 +84,13 @@ func (w *writer) group(group []appending) {
 
 // seal makes the records of a group, and tells where each of its appends ends.
 func (w *writer) seal(group []appending, ends []Seq) (records []record, err error) {
+	for _, d := range w.noted() {
+		r, err := w.chain.add(d)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
 	for i, a := range group {
 		for _, d := range a.drafts {
 			r, err := w.chain.add(d)

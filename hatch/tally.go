@@ -23,12 +23,25 @@ func (t *tally) Append(ctx context.Context, events ...event.Event) (event.Seq, e
 	if err != nil {
 		return seq, err
 	}
+	t.add(events)
+	return seq, nil
+}
+
+// Note notes the events and bills them.
+func (t *tally) Note(events ...event.Event) error {
+	if err := t.Log.Note(events...); err != nil {
+		return err
+	}
+	t.add(events)
+	return nil
+}
+
+func (t *tally) add(events []event.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range events {
 		t.bill.Add(e)
 	}
-	return seq, nil
 }
 
 // of is what a task has cost so far; the empty name is the run.

@@ -15,7 +15,7 @@ type Bill struct {
 	ants  map[owner]*antFact
 	tasks map[owner]string // final status
 	ended map[string]string
-	live  map[string]bool // runs whose owner is at work
+	live  map[string]bool      // runs whose owner is at work
 	cards map[[2]string]string // source of a card by name and hash
 }
 

@@ -41,7 +41,7 @@ func (m *meter) Complete(ctx context.Context, req model.Request, show func(model
 	reply, err := m.next.Complete(ctx, req, show)
 	c = h.charge(reply, err)
 	reply.Elapsed = max(reply.Elapsed, m.book.parts.Now().Sub(start))
-	if logErr := m.replied(ctx, req, h, &reply, c); logErr != nil {
+	if logErr := m.replied(req, h, &reply, c); logErr != nil {
 		return model.Reply{}, logErr
 	}
 	return reply, m.cause(ctx, err)
@@ -69,15 +69,15 @@ func (m *meter) requested(ctx context.Context, req model.Request, h *hold) error
 	return m.append(ctx, body)
 }
 
-// replied records the reply and its charge in one event, also where ctx is done. The message of the reply
+// replied notes the reply and its charge in one event: it is durable before the next request of anybody is sent. The message of the reply
 // becomes the one that is recorded.
-func (m *meter) replied(ctx context.Context, req model.Request, h *hold, reply *model.Reply, c charge) error {
+func (m *meter) replied(req model.Request, h *hold, reply *model.Reply, c charge) error {
 	content, err := record(&reply.Message)
 	if err != nil {
 		return err
 	}
 	u := c.usage
-	return m.append(context.WithoutCancel(ctx), event.ModelReplied{
+	return m.book.parts.Log.Note(m.event(event.ModelReplied{
 		Request: req.ID, Attempt: req.Attempt, Outcome: c.outcome, Finish: string(reply.Finish), Content: content,
 		Usage: event.Usage{
 			Requests: c.requests, Input: u.Input(), Cached: u.Cached, CacheWrite: u.CacheWrite,
@@ -85,14 +85,16 @@ func (m *meter) replied(ctx context.Context, req model.Request, h *hold, reply *
 		},
 		USD: c.usd, Price: h.rate.price(), RateDate: h.rate.Date, Estimated: c.estimated,
 		FirstByteMs: reply.FirstByte.Milliseconds(), Ms: reply.Elapsed.Milliseconds(),
-	})
+	}))
 }
 
 func (m *meter) append(ctx context.Context, b event.Body) error {
-	_, err := m.book.parts.Log.Append(ctx, event.Event{
-		Run: m.account.Run, Task: m.account.Task, Ant: m.account.Ant, Body: b,
-	})
+	_, err := m.book.parts.Log.Append(ctx, m.event(b))
 	return err
+}
+
+func (m *meter) event(b event.Body) event.Event {
+	return event.Event{Run: m.account.Run, Task: m.account.Task, Ant: m.account.Ant, Body: b}
 }
 
 // record is a message as JSON, and makes the message what reading that gives. An empty message is null.

@@ -23,6 +23,7 @@ func Run(t *testing.T, open func(t *testing.T) event.Log) {
 		{"appended is read", appendedIsRead},
 		{"every type", everyType},
 		{"all or none", allOrNone},
+		{"what is noted is read", notedIsRead},
 		{"read ends where the log did", readEnds},
 		{"read from anywhere", readFrom},
 		{"follow goes on", followGoesOn},
@@ -125,6 +126,36 @@ func allOrNone(t *testing.T, log event.Log) {
 	if seq := add(t, log); seq != 1 {
 		t.Errorf("the place after an empty batch is %d", seq)
 	}
+}
+
+// What was noted stands in the log in its place once something is appended, and without that soon.
+func notedIsRead(t *testing.T, log event.Log) {
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(log.Note(told("one"), told("two")))
+	if seq := add(t, log, told("three")); seq != 3 {
+		t.Errorf("the place after two notes is %d", seq)
+	}
+	for i, want := range []string{"one", "two", "three"} {
+		if got := Events(t, log)[i].Body.(event.AntTold).Text; got != want {
+			t.Errorf("event %d says %q, want %q", i+1, got, want)
+		}
+	}
+	must(log.Note(told("four")))
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	for e, err := range log.Follow(ctx, 3) {
+		must(err)
+		if e.Seq != 4 || e.Body.(event.AntTold).Text != "four" {
+			t.Errorf("followed %+v", e)
+		}
+		return
+	}
+	t.Error("what was noted was never read")
 }
 
 func readEnds(t *testing.T, log event.Log) {
