@@ -33,7 +33,7 @@ func refused(t tier, key string) string {
 	switch {
 	case t == user || t == typed || unites(key) || caps(key):
 		return ""
-	case t == project && (key == "run.ants" || key == "run.card"):
+	case t == project && (key == "run.ants" || key == "run.card" || key == "run.setup"):
 		return ""
 	case t == organisation && ranks(key) != nil:
 		return ""

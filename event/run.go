@@ -7,11 +7,14 @@ type RunStarted struct {
 	Goal     string            `json:"goal"`
 	Base     string            `json:"base"`
 	Branch   string            `json:"branch"`
+	On       string            `json:"on"`   // the branch of the checkout that the run began on; empty where there was none
+	From     string            `json:"from"` // the run that it goes on from; empty where it began afresh
 	Version  string            `json:"version"`
 	Mode     string            `json:"mode"`
 	Sandbox  Sandbox           `json:"sandbox"`
 	Caps     Caps              `json:"caps"`
 	Gates    []string          `json:"gates"`
+	Setup    []string          `json:"setup"`
 	Cards    []Card            `json:"cards"`
 	Settings string            `json:"settings_sha256"`
 	Headless bool              `json:"headless"`
@@ -77,8 +80,17 @@ type PlanTask struct {
 	Files  []string `json:"files"`
 	Locks  []string `json:"locks"`
 	Gates  []string `json:"gates"`
+	Checks []Check  `json:"checks"` // its own gates, whole
 	Caps   Caps     `json:"caps"`
 	Review bool     `json:"review"`
+}
+
+// Check is a gate as it is to be run.
+type Check struct {
+	Run       string `json:"run"`
+	Name      string `json:"name"`
+	Dir       string `json:"dir"`
+	TimeoutMs int64  `json:"timeout_ms"`
 }
 
 // PlanMade is the graph of tasks.

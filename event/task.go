@@ -61,14 +61,17 @@ type ReviewDone struct {
 	Findings []Finding `json:"findings"`
 }
 
-// LandingStarted is a commit about to be joined to the run's branch.
+// LandingStarted is a commit about to be joined to the run's branch; or, where Into names one, the whole run to that
+// branch of the user's.
 type LandingStarted struct {
+	Into   string `json:"into"`
 	Onto   string `json:"onto"`
 	Commit string `json:"commit"`
 }
 
 // LandingDone is what came of it: landed, conflict, gate, stale or empty.
 type LandingDone struct {
+	Into              string   `json:"into"`
 	Onto              string   `json:"onto"`
 	Commit            string   `json:"commit"`
 	Outcome           string   `json:"outcome"`

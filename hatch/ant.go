@@ -258,5 +258,8 @@ func (l *life) task() string {
 			fmt.Fprintf(&b, "- %s\n", g.Run)
 		}
 	}
+	if l.parts.From != nil {
+		b.WriteString("\n" + l.parts.From.Known())
+	}
 	return b.String()
 }

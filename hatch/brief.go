@@ -15,6 +15,7 @@ type Brief struct {
 	Planned                 bool // by the queen: Tasks is not known yet
 	Models                  []BriefModel
 	Gates                   []string
+	Setup                   []string
 	NoGate                  bool
 	Mode, Level, Mechanism  string
 	Caps                    event.Caps
@@ -33,7 +34,7 @@ func (c *Colony) Brief() Brief {
 	b := Brief{
 		Run: c.run, Goal: c.goal(), Branch: "colony/" + c.run, Base: c.base,
 		Tasks: len(c.parts.Plan.Tasks), Planned: c.parts.Goal != "", Ants: c.width(), NoGate: c.parts.NoGate,
-		Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.caps), Left: c.left,
+		Setup: c.settings.run.Setup, Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.caps), Left: c.left,
 	}
 	if c.parts.Only {
 		b.Branch = ""

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +36,8 @@ type Parts struct {
 	*House
 	Version  string
 	Run      string // the run's id; empty: one is made
+	From     *From  // the run that this one goes on from; none where it is nil
+	Land     string // the branch that takes the run over when everything landed; empty: none
 	Plan     plan.Plan
 	Goal     string            // what the queen plans, in place of Plan
 	Only     bool              // nothing but a plan is wanted
@@ -68,6 +71,7 @@ type Colony struct {
 	gates     []plan.Gate
 	repo      *repo.Repo
 	base      string
+	firstBase string // where the first of the runs began that this one goes on from
 	box       *sandbox.Sandbox
 	mode      string
 	policies  map[string]*guard.Policy // by card
@@ -80,6 +84,7 @@ type Colony struct {
 	advice    []ant.Instructions
 	warmth    *warmth
 	left      []string
+	begun     bool // run.started was appended
 }
 
 // Open checks all that can be checked before anything is written or spent. Its error is a *Problem where a person can
@@ -223,12 +228,20 @@ func (c *Colony) findRepo(ctx context.Context) (err error) {
 	if c.parts.Root == "" {
 		return NoRepository(c.parts.Dir)
 	}
-	c.repo, err = repo.Open(ctx, repo.Parts{Dir: c.parts.Dir, State: filepath.Join(c.parts.home(), "git"), Run: c.run})
+	c.repo, err = repo.Open(ctx, repo.Parts{Dir: c.parts.Dir, State: filepath.Join(c.parts.home(), "git"), Run: c.run, Setup: c.setup()})
 	if err != nil {
 		return repoProblem(err)
 	}
 	if c.base, err = c.repo.Resolve(ctx, c.settings.run.Base); err != nil {
 		return repoProblem(err)
+	}
+	if err := c.goOn(ctx); err != nil {
+		return err
+	}
+	if c.parts.Land != "" {
+		if _, err := c.repo.Target(ctx, c.parts.Land); err != nil {
+			return repoProblem(err)
+		}
 	}
 	c.left, err = c.repo.Dirty(ctx)
 	return err
@@ -283,7 +296,7 @@ func (c *Colony) Log() event.Log { return c.log }
 func (c *Colony) Close() error {
 	c.box.Close()
 	c.sweep()
-	return c.store.Close()
+	return errors.Join(c.store.Close(), c.forget())
 }
 
 // RunExists is the problem of an id that is taken.

@@ -18,6 +18,10 @@ func repoProblem(err error) error {
 		rev         *repo.RevError
 		unsupported *repo.UnsupportedError
 		exists      *repo.RunExistsError
+		submodule   *repo.SubmoduleError
+		include     *repo.IncludeError
+		absent      *repo.NoBranchError
+		checkout    *repo.CheckoutError
 	)
 	problem := func(code string) error {
 		text := err.Error()
@@ -39,6 +43,14 @@ func repoProblem(err error) error {
 		return problem("no_commit")
 	case errors.As(err, &unsupported):
 		return problem("unsupported_repository")
+	case errors.As(err, &submodule):
+		return problem("no_submodule")
+	case errors.As(err, &absent):
+		return problem("no_branch")
+	case errors.As(err, &checkout):
+		return problem("checkout")
+	case errors.As(err, &include):
+		return problem("bad_include")
 	case errors.As(err, &exists):
 		return problem("run_exists")
 	}

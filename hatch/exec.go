@@ -16,11 +16,12 @@ type confined struct {
 	scratch  string // found as /tmp
 	cache    string
 	readable []string
+	leads    func(dir string) []sandbox.Bind
 	env      []string
 }
 
 // newConfined makes the cache directory. What it returns works on no tree yet.
-func newConfined(box *sandbox.Sandbox, cache string, readable []string, goflags string) (confined, error) {
+func newConfined(box *sandbox.Sandbox, cache string, readable []string, leads func(dir string) []sandbox.Bind, goflags string) (confined, error) {
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return confined{}, err
 	}
@@ -28,7 +29,7 @@ func newConfined(box *sandbox.Sandbox, cache string, readable []string, goflags 
 	if err != nil {
 		return confined{}, err
 	}
-	return confined{box: box, cache: cache, readable: readable, env: []string{
+	return confined{box: box, cache: cache, readable: readable, leads: leads, env: []string{
 		"GOCACHE=" + filepath.Join(cache, "go-build"), "GOPROXY=off", "GOFLAGS=" + goflags,
 		"XDG_CACHE_HOME=" + filepath.Join(cache, "xdg"),
 		"npm_config_cache=" + filepath.Join(cache, "npm"),
@@ -47,7 +48,7 @@ func (c confined) in(tree, scratch string) confined {
 func (c confined) exec(ctx context.Context, p tools.Process) (tools.Exit, error) {
 	exit, err := c.box.Run(ctx, sandbox.Job{
 		Argv: p.Argv, Dir: p.Dir, Env: append(append([]string{}, c.env...), p.Env...),
-		Writable: []string{c.tree, c.cache}, Readable: append([]string{filepath.Join(c.tree, ".git")}, c.readable...), Scratch: c.scratch,
+		Writable: []string{c.tree, c.cache}, Readable: append([]string{filepath.Join(c.tree, ".git")}, c.readable...), Scratch: c.scratch, Bound: c.leads(c.tree),
 		Stdout: p.Stdout, Stderr: p.Stderr,
 	})
 	return tools.Exit(exit), err

@@ -203,8 +203,8 @@ func (l *life) redOutput() string {
 }
 
 // shown is a gate's output as an ant reads it: redacted, and cut where it is long.
-func (l *life) shown(output string) string {
-	text, _, err := tools.CapText(strings.ToValidUTF8(l.redact(output), "\uFFFD"), l.settings.limits.ResultCap, l.blobs)
+func (c *Colony) shown(output string) string {
+	text, _, err := tools.CapText(strings.ToValidUTF8(c.redact(output), "\uFFFD"), c.settings.limits.ResultCap, c.blobs)
 	if err != nil || strings.TrimSpace(text) == "" {
 		return "(no output)"
 	}

@@ -19,6 +19,9 @@ import (
 
 // Run carries the plan out. The last event is run.finished, which is returned.
 func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
+	if err := c.outfit(ctx); err != nil {
+		return event.RunFinished{}, err
+	}
 	if err := c.repo.Start(ctx, c.base); err != nil {
 		return event.RunFinished{}, repoProblem(err)
 	}
@@ -46,7 +49,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 		Ants: c.width(), Returns: c.settings.limits.GateReturns, Labels: c.parts.Labels, Now: c.parts.Now, Kept: c.repo.KeptRef,
 		Batch: c.settings.limits.LandingBatch, Rounds: c.settings.limits.ReviewRounds, Retries: retries,
 		Review: c.settings.run.Review, Reviewer: c.helper(reviewerCard), Resolver: c.helper(resolverCard),
-		File: c.repo.File, Reword: c.repo.Reword,
+		File: c.repo.File, Reword: c.repo.Reword, Deliver: c.deliver,
 		Caps:  func(t plan.Task) ledger.Caps { return antCaps(c.cards[t.Card]) },
 		Most:  func(card string) int { return c.cards[card].Parallel },
 		Cards: func(card string) []plan.Gate { return plainGates(c.cards[card].Gates) },
@@ -79,6 +82,10 @@ func (c *Colony) begin(ctx context.Context) error {
 		Sandbox: event.Sandbox{Level: c.box.Level(), Mechanism: c.box.Mechanism()}, Caps: capsEvent(c.caps),
 		Settings: settingsBlob.SHA256, Headless: c.parts.Headless, Labels: c.parts.Labels,
 	}
+	started.On, started.Setup = c.repo.On(), c.settings.run.Setup
+	if c.parts.From != nil {
+		started.From = c.parts.From.Run()
+	}
 	for _, g := range c.gates {
 		started.Gates = append(started.Gates, g.Run)
 	}
@@ -90,8 +97,11 @@ func (c *Colony) begin(ctx context.Context) error {
 		}
 		started.Cards = append(started.Cards, event.Card{Name: name, Source: card.Source, SHA256: blob.SHA256, Model: c.models[name].String()})
 	}
-	_, err = c.log.Append(ctx, event.Event{Run: c.run, Body: started})
-	return err
+	if _, err = c.log.Append(ctx, event.Event{Run: c.run, Body: started}); err != nil {
+		return err
+	}
+	c.begun = true
+	return c.leftOut(ctx)
 }
 
 func plainGates(commands []string) []plan.Gate {
@@ -108,5 +118,5 @@ func (c *Colony) confine(kind string) (confined, error) {
 	if cache == "" {
 		cache = filepath.Join(c.parts.home(), "cache")
 	}
-	return newConfined(c.box, filepath.Join(cache, kind), c.repo.Readable(), c.parts.Getenv("GOFLAGS"))
+	return newConfined(c.box, filepath.Join(cache, kind), c.repo.Readable(), c.leads, c.parts.Getenv("GOFLAGS"))
 }

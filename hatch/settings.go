@@ -17,6 +17,7 @@ type runSettings struct {
 	Card      string      `yaml:"card"`
 	Model     string      `yaml:"model"`
 	Gates     []plan.Gate `yaml:"gates"`
+	Setup     []string    `yaml:"setup"`
 	Budget    string      `yaml:"budget"`
 	MaxTokens string      `yaml:"max_tokens"`
 	Wall      string      `yaml:"wall"`

@@ -132,11 +132,12 @@ func brings(f ProjectFile) ([]string, error) {
 	}
 	var run struct {
 		Gates []plan.Gate `yaml:"gates"`
+		Setup []string    `yaml:"setup"`
 	}
 	if err := section(settings, "run", &run); err != nil {
 		return nil, err
 	}
-	var runs []string
+	runs := append([]string{}, run.Setup...)
 	for _, g := range run.Gates {
 		runs = append(runs, g.Run)
 	}

@@ -59,12 +59,15 @@ func (c *tally) read(ctx context.Context, log event.Log) error {
 
 // finish appends run.finished.
 func (r *run) finish(ctx context.Context) (event.RunFinished, error) {
-	readErr := r.count.read(ctx, r.p.Log)
+	readErr := errors.Join(r.deliver(ctx), r.count.read(ctx, r.p.Log))
 	r.broken = r.broken || readErr != nil
 	f := event.RunFinished{Branch: strings.TrimPrefix(r.p.Branch, "refs/heads/"), Base: r.p.Base, Commit: r.head, WallMs: r.p.Now().Sub(r.start).Milliseconds(),
 		Reason: r.why, Denied: r.count.denied, Labels: r.p.Labels}
 	if r.refused != nil {
 		f.Reason = r.refused.Reason
+	}
+	if f.Reason == "" {
+		f.Reason = r.undelivered
 	}
 	f.Usage, f.USD, f.Price = r.count.bill.Total()
 	byID := map[string]*task{}
@@ -82,6 +85,15 @@ func (r *run) finish(ctx context.Context) (event.RunFinished, error) {
 	f.Status = r.status(ctx, f.Exit)
 	f.Resumable = f.Exit > exitUnlanded
 	return f, errors.Join(readErr, r.append(ctx, event.Event{Body: f}))
+}
+
+// deliver hands a run on that has landed whole.
+func (r *run) deliver(ctx context.Context) (err error) {
+	if r.p.Deliver == nil || r.refused != nil || r.broken || !r.all() {
+		return nil
+	}
+	r.undelivered, err = r.p.Deliver(ctx, r.head)
+	return err
 }
 
 // reported is a task's line.
@@ -103,6 +115,8 @@ func (r *run) exit(ctx context.Context) int {
 		return r.refused.Exit
 	case r.broken:
 		return exitBroken
+	case r.all() && r.undelivered != "":
+		return exitUnlanded
 	case r.all():
 		return exitDone
 	case ctx.Err() != nil:

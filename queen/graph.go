@@ -193,9 +193,17 @@ func (g *graph) planMade(estimate *event.Estimate) event.PlanMade {
 	made := event.PlanMade{Estimate: estimate, Edited: g.plan.Edited}
 	for _, t := range g.plan.Tasks {
 		made.Tasks = append(made.Tasks, event.PlanTask{ID: t.ID, Title: t.Title, Prompt: t.Prompt, Card: t.Card, Needs: t.Needs,
-			Files: t.Files, Locks: t.Locks, Gates: commands(t.Gates), Caps: logCaps(t.Caps), Review: t.Review})
+			Files: t.Files, Locks: t.Locks, Gates: commands(t.Gates), Checks: checks(t.Gates), Caps: logCaps(t.Caps), Review: t.Review})
 	}
 	return made
+}
+
+func checks(gates []plan.Gate) []event.Check {
+	out := make([]event.Check, len(gates))
+	for i, g := range gates {
+		out[i] = event.Check{Run: g.Run, Name: g.Name, Dir: g.Dir, TimeoutMs: g.Timeout.Milliseconds()}
+	}
+	return out
 }
 
 func commands(gates []plan.Gate) []string {

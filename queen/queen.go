@@ -51,6 +51,9 @@ type Parts struct {
 	Reviewer, Resolver string
 	Labels             map[string]string // may be empty
 	Now                func() time.Time
+	// Deliver, where it is set, takes the branch on when every task has landed or needed no change. Its word is why it did
+	// not, which is the run's reason then.
+	Deliver func(ctx context.Context, head string) (why string, err error)
 }
 
 func (p Parts) check() error {
@@ -106,13 +109,14 @@ type run struct {
 	fence   int64
 	names   map[string]int // ants by card, for their names
 
-	refused *Unplanned // nothing may start: why
-	broken  bool       // colony itself failed
-	capped  bool
-	fatal   bool
-	asked   bool
-	stale   bool   // somebody else moved the branch
-	why     string // the first sentence about what ended the run early
+	refused     *Unplanned // nothing may start: why
+	broken      bool       // colony itself failed
+	capped      bool
+	fatal       bool
+	asked       bool
+	stale       bool   // somebody else moved the branch
+	undelivered string // why the branch was not taken on
+	why         string // the first sentence about what ended the run early
 }
 
 // halted reports whether no new ant may start.

@@ -35,7 +35,7 @@ func (r *Repo) Ahead(ctx context.Context, commit string) {
 	if taken {
 		return
 	}
-	t := r.tree(aheadName, filepath.Join(r.state, "wt", r.run, aheadName), r.run+"."+aheadName, commit)
+	t := r.tree(aheadName, r.Place(aheadName), r.run+"."+aheadName, commit)
 	if t.make(ctx) == nil {
 		a.tree = t
 	}
@@ -55,10 +55,11 @@ func (r *Repo) takeAhead(name, commit string) (*Tree, error) {
 	if a.tree == nil {
 		return nil, nil
 	}
-	t := r.tree(name, filepath.Join(r.state, "wt", r.run, name), r.run+"."+name, commit)
+	t := r.tree(name, r.Place(name), r.run+"."+name, commit)
 	if err := a.tree.become(t); err != nil {
 		return nil, errors.Join(err, a.tree.erase())
 	}
+	t.brought = a.tree.brought
 	return t, nil
 }
 

@@ -36,7 +36,8 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "\x00", "")), " ")
 }
 
-// Commit is work that was recorded. Refused are paths left out of it: repositories inside the worktree.
+// Commit is work that was recorded. Refused are paths left out of it: repositories inside the worktree, files in
+// submodules, and files that colony brought and that were changed.
 type Commit struct {
 	SHA, Tree string
 	Files     []string
@@ -98,10 +99,13 @@ func (r *Repo) landed(ctx context.Context, commit string) (bool, error) {
 
 var unindexed = regexp.MustCompile(`(?m)^error: '(.*)/' does not have a commit checked out$`)
 
-// stage brings the index to what is on disk, without repositories inside. It is tried twice, since a background
-// command of the ant may be writing.
+// stage brings the index to what is on disk, without repositories inside and without what colony brought there. It is
+// tried twice, since a background command of the ant may be writing.
 func (t *Tree) stage(ctx context.Context) (made Commit, err error) {
 	if err := os.Chmod(t.Dir, 0o700); err != nil { // the ant may have closed it
+		return Commit{}, err
+	}
+	if err := t.sweep(ctx); err != nil {
 		return Commit{}, err
 	}
 	for range 2 {
@@ -128,11 +132,14 @@ func (t *Tree) staged(ctx context.Context, refused []string) (Commit, error) {
 	}
 	var undo strings.Builder
 	for _, c := range changed {
-		if c.nested() {
-			made.Refused = append(made.Refused, c.path)
-			fmt.Fprintf(&undo, "%s %s 0\t%s\x00", c.oldMode, c.oldID, c.path)
-		} else {
+		_, guest := t.brought.Files[c.path]
+		if !guest && !c.nested() {
 			made.Files = append(made.Files, c.path)
+			continue
+		}
+		fmt.Fprintf(&undo, "%s %s 0\t%s\x00", c.oldMode, c.oldID, c.path)
+		if !t.ours(c.path) {
+			made.Refused = append(made.Refused, c.path)
 		}
 	}
 	if undo.Len() > 0 {
@@ -141,7 +148,9 @@ func (t *Tree) staged(ctx context.Context, refused []string) (Commit, error) {
 		}
 	}
 	made.Empty = len(made.Files) == 0
-	return made, nil
+	inside, err := t.inModules()
+	made.Refused = append(made.Refused, inside...)
+	return made, err
 }
 
 // change is a path that differs between the index and HEAD.

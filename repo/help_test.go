@@ -164,3 +164,12 @@ func picture(t testing.TB, dir string) string {
 	}
 	return b.String()
 }
+
+// gitMay is git that may end with another code.
+func gitMay(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}

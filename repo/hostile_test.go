@@ -41,6 +41,39 @@ func whole(t *testing.T, dir string) (*repo.Repo, *repo.Tree) {
 	return r, tree
 }
 
+// takeOver shows, lands and cleans up a run that is on the repository: into a branch, and into the checkout.
+func takeOver(t *testing.T, dir string) {
+	t.Helper()
+	state := filepath.Join(t.TempDir(), "state")
+	r := openAt(t, dir, state, "r2")
+	base, err := r.Resolve(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Start(t.Context(), base); err != nil {
+		t.Fatal(err)
+	}
+	head := land(t, r, base, work(t, r, "worker-1", base, "taken.go", "package taken\n").SHA)
+	if _, _, err := r.Diff(t.Context(), base, head); err != nil {
+		t.Fatal(err)
+	}
+	for _, branch := range []string{"side", "main"} {
+		to := target(t, r, branch)
+		done, conflict, err := r.Rebase(t.Context(), to.Head, base, head)
+		if err != nil || conflict != nil {
+			t.Fatal(conflict, err)
+		}
+		moved, err := r.Take(t.Context(), to, done.Commit)
+		var dirty *repo.CheckoutError
+		if !moved && !(branch == "main" && errors.As(err, &dirty)) { // some set-ups leave changes in the checkout
+			t.Fatalf("%s: %v", branch, err)
+		}
+	}
+	if _, err := r.Clean(t.Context(), "main", func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // GT01, GT02, GT03, GT08: nothing that a repository configures is run.
 func TestHostileRepositoriesStayInert(t *testing.T) {
 	cases := map[string]func(t *testing.T, dir, touch string){
@@ -83,7 +116,8 @@ func TestHostileRepositoriesStayInert(t *testing.T) {
 	}
 	for name, set := range cases {
 		t.Run(name, func(t *testing.T) {
-			dir := fresh(t, map[string]string{"a.txt": "a\n"})
+			dir := fresh(t, map[string]string{"a.txt": "a\n", "notes": "x\n"})
+			git(t, dir, "branch", "side")
 			mark := filepath.Join(t.TempDir(), "MARK")
 			set(t, dir, "touch "+mark)
 			os.Remove(mark) // the set-up itself may have fired
@@ -94,6 +128,10 @@ func TestHostileRepositoriesStayInert(t *testing.T) {
 			}
 			if picture(t, dir) != before {
 				t.Error("the repository changed")
+			}
+			takeOver(t, dir)
+			if _, err := os.Stat(mark); err == nil {
+				t.Error("the repository's program ran when it was taken over")
 			}
 			git(t, dir, "-c", "core.fsmonitor=false", "fsck", "--strict", "--no-dangling")
 		})

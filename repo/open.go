@@ -18,6 +18,7 @@ type found struct {
 	root, gitDir, common, objects string
 	format                        string // of object ids
 	head                          string
+	on                            string // the branch that HEAD is; empty where it is none
 	user                          Identity
 	filters                       []string // names that a configuration gives programs to
 }
@@ -49,20 +50,21 @@ func Open(ctx context.Context, p Parts) (*Repo, error) {
 	}
 	own := caller{bin: bin, env: ownEnv(state)}
 	user := caller{bin: bin, env: userEnv(f.filters)}
-	return &Repo{run: p.Run, state: state, found: f, trees: map[string]*Tree{},
+	return &Repo{run: p.Run, state: state, found: f, setup: p.Setup, trees: map[string]*Tree{}, kits: map[string]*kit{},
 		own: own.at(filepath.Join(state, "git"), ""), user: user.at(f.gitDir, f.root)}, nil
 }
 
-// look asks four questions side by side.
+// look asks five questions side by side.
 func look(ctx context.Context, ask caller) (found, error) {
-	var places, head, branch, config []byte
-	var placesErr, headErr, branchErr, configErr error
+	var places, head, on, branch, config []byte
+	var onErr, placesErr, headErr, branchErr, configErr error
 	var wg conc.WaitGroup
 	wg.Go(func() {
 		places, placesErr = ask.run(ctx, nil, "rev-parse", "--is-bare-repository", "--path-format=absolute", "--show-toplevel",
 			"--git-dir", "--git-common-dir", "--git-path", "objects", "--show-object-format")
 	})
 	wg.Go(func() { head, headErr = ask.run(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") })
+	wg.Go(func() { on, onErr = ask.run(ctx, nil, "symbolic-ref", "--quiet", "HEAD") })
 	wg.Go(func() {
 		branch, branchErr = ask.run(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/heads/colony")
 	})
@@ -82,12 +84,15 @@ func look(ctx context.Context, ask caller) (found, error) {
 	if exitCode(configErr) == 1 { // no such key
 		configErr = nil
 	}
-	for _, err := range []error{headErr, branchErr, configErr} {
+	if exitCode(onErr) == 1 { // detached
+		onErr = nil
+	}
+	for _, err := range []error{headErr, onErr, branchErr, configErr} {
 		if err != nil {
 			return found{}, fmt.Errorf("read the repository %s: %w", f.root, err)
 		}
 	}
-	f.head = strings.TrimSpace(string(head))
+	f.head, f.on = strings.TrimSpace(string(head)), strings.TrimPrefix(strings.TrimSpace(string(on)), "refs/heads/")
 	return f, f.readConfig(config)
 }
 

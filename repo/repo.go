@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ type Parts struct {
 	State string // a directory of colony's for this repository; Start makes it
 	Run   string // id of the run
 	Git   string // the git to run; empty is the one in PATH
+	Setup Setup  // prepares checkouts
 }
 
 // Repo is one run on one repository. It is safe for concurrent use.
@@ -27,10 +29,15 @@ type Repo struct {
 	user  caller // in the user's repository, its checkout named
 	own   caller // in the state repository
 	found found
+	setup Setup
 
-	mu    sync.Mutex
-	base  string           // where the run began; set by Start
-	trees map[string]*Tree // those that stand, by name
+	mu      sync.Mutex       // guards what follows
+	base    string           // where the run began; set by Prepare
+	modules []module         // of the base
+	leads   []Outside        // out of the repository
+	left    []string         // what .worktreeinclude names and is not brought
+	trees   map[string]*Tree // those that stand, by name
+	kits    map[string]*kit  // what setup left, by key
 
 	baseTree string // of base
 	ahead    *ahead // nil: none
@@ -140,7 +147,8 @@ func (r *Repo) File(ctx context.Context, commit, path string) ([]byte, bool, err
 	return data, true, nil
 }
 
-// Close removes the worktrees of the run that hold nothing of their own and returns those it left.
+// Close removes the worktrees of the run that hold nothing of their own, and the frozen copy of what .worktreeinclude
+// named. It returns the worktrees it left.
 func (r *Repo) Close(ctx context.Context) (held []string, err error) {
 	if err := r.dropAhead(); err != nil {
 		return nil, err
@@ -154,5 +162,5 @@ func (r *Repo) Close(ctx context.Context) (held []string, err error) {
 			return held, err
 		}
 	}
-	return held, nil
+	return held, os.RemoveAll(r.frozen())
 }

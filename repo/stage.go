@@ -121,9 +121,24 @@ func (r *Repo) Checkout(ctx context.Context, commit string) (Checkout, error) {
 	if err := checkID(commit); err != nil {
 		return Checkout{}, err
 	}
+	if _, err := r.kit(ctx, commit, true); err != nil { // in a checkout of its own, before this one takes its place
+		return Checkout{}, err
+	}
+	out, t, err := r.checkout(ctx, commit)
+	if err != nil {
+		return Checkout{}, err
+	}
+	if err := t.furnish(ctx, true); err != nil {
+		return Checkout{}, errors.Join(fmt.Errorf("check out %s: %w", commit, err), out.Remove())
+	}
+	return out, nil
+}
+
+// checkout is Checkout without what setup makes.
+func (r *Repo) checkout(ctx context.Context, commit string) (Checkout, *Tree, error) {
 	name, unlock, err := r.slot()
 	if err != nil {
-		return Checkout{}, fmt.Errorf("check out %s: %w", commit, err)
+		return Checkout{}, nil, fmt.Errorf("check out %s: %w", commit, err)
 	}
 	t := r.tree(name, filepath.Join(r.state, "gates", name), "@gates."+name, commit)
 	remove := func() error { return errors.Join(t.erase(), unlock()) }
@@ -132,9 +147,9 @@ func (r *Repo) Checkout(ctx context.Context, commit string) (Checkout, error) {
 		err = errors.Join(t.erase(), t.make(ctx))
 	}
 	if err != nil {
-		return Checkout{}, errors.Join(fmt.Errorf("check out %s: %w", commit, err), remove())
+		return Checkout{}, nil, errors.Join(fmt.Errorf("check out %s: %w", commit, err), remove())
 	}
-	return Checkout{Dir: t.Dir, Tree: tree, Remove: remove}, nil
+	return Checkout{Dir: t.Dir, Tree: tree, Remove: remove}, t, nil
 }
 
 // slots bounds how many checkouts stand at once, over all runs of a repository.
@@ -142,24 +157,35 @@ const slots = 256
 
 // slot takes the lowest free number, over all processes. Its lock goes with the process.
 func (r *Repo) slot() (name string, unlock func() error, err error) {
-	dir := filepath.Join(r.state, "gates")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(r.state, "gates"), 0o700); err != nil {
 		return "", nil, err
 	}
 	for i := 1; i <= slots; i++ {
 		name := strconv.Itoa(i)
-		f, err := os.OpenFile(filepath.Join(dir, name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+		unlock, free, err := r.lock(name)
 		if err != nil {
 			return "", nil, err
 		}
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return name, f.Close, nil
-		}
-		f.Close()
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return "", nil, err
+		if free {
+			return name, unlock, nil
 		}
 	}
 	return "", nil, fmt.Errorf("%d checkouts stand already", slots)
+}
+
+// lock takes a slot, if no other has it.
+func (r *Repo) lock(name string) (unlock func() error, free bool, err error) {
+	f, err := os.OpenFile(filepath.Join(r.state, "gates", name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, false, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		return f.Close, true, nil
+	}
+	f.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = nil
+	}
+	return nil, false, err
 }

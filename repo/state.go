@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,34 +13,75 @@ import (
 	"github.com/sourcegraph/conc"
 )
 
-// Start makes the state repository, pins the base and creates the run's branch there.
-// A run that has a branch is a *RunExistsError.
-func (r *Repo) Start(ctx context.Context, base string) error {
+// Prepare makes the state repository and finds what the worktrees of a run from base need beside its files: submodules
+// from the user's own objects, the ignored files that .worktreeinclude names, and the paths that lead out of the
+// repository. Nothing of the user's is changed. It returns a *SubmoduleError or an *IncludeError where something that a
+// worktree needs is not to be had.
+func (r *Repo) Prepare(ctx context.Context, base string) error {
 	if err := checkID(base); err != nil {
 		return err
+	}
+	if r.began() == base {
+		return nil
 	}
 	if err := r.prepare(ctx); err != nil {
 		return fmt.Errorf("prepare the state repository %s: %w", r.gitDir(), err)
 	}
+	var all []entry
+	var left []string
 	var tree string
-	var treeErr, err error
+	var listErr, leftErr, treeErr error
 	var wg conc.WaitGroup
+	wg.Go(func() { all, listErr = r.entries(ctx, base) })
+	wg.Go(func() { left, leftErr = r.freeze(ctx) })
 	wg.Go(func() { tree, treeErr = r.Tree(ctx, base) })
-	wg.Go(func() {
-		in := fmt.Sprintf("create %s %s\ncreate %s %s\n", r.Branch(), base, r.baseRef(), base)
-		_, err = r.user.run(ctx, []byte(in), "update-ref", "--stdin")
-	})
 	wg.Wait()
+	if err := cmp.Or(listErr, leftErr, treeErr); err != nil {
+		return err
+	}
+	modules, err := r.modulesOf(ctx, base, gitlinks(all))
 	if err != nil {
+		return err
+	}
+	outside, err := r.outsideOf(ctx, all)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.base, r.baseTree, r.modules, r.leads, r.left = base, tree, modules, outside, left
+	return nil
+}
+
+// Outside are the paths that the base leads to and that are not in the repository. They are known after Prepare.
+func (r *Repo) Outside() []Outside {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.leads
+}
+
+// Left are files that .worktreeinclude names and that are not brought, since they are links that lead out of the
+// repository, or no files. They are known after Prepare.
+func (r *Repo) Left() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.left
+}
+
+// Start prepares, pins the base and creates the run's branch there.
+// A run that has a branch is a *RunExistsError.
+func (r *Repo) Start(ctx context.Context, base string) error {
+	if err := r.Prepare(ctx, base); err != nil {
+		return err
+	}
+	in := fmt.Sprintf("create %s %s\ncreate %s %s\n", r.Branch(), base, r.baseRef(), base)
+	if _, err := r.user.run(ctx, []byte(in), "update-ref", "--stdin"); err != nil {
 		if at, headErr := r.at(ctx, r.Branch()); headErr == nil && at != "" {
 			return &RunExistsError{Run: r.run, Branch: r.Branch()}
 		}
 		return fmt.Errorf("create %s: %w", r.Branch(), err)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.base, r.baseTree = base, tree
-	return treeErr
+	return nil
 }
 
 // Look makes the state repository for a run that only looks: worktrees of the base can be made, and the user's repository

@@ -21,6 +21,8 @@ type Tree struct {
 	repo *Repo
 	git  caller
 	head string // the last commit made of it, else Base
+
+	brought brought
 }
 
 // Worktree makes a new worktree of the run at a commit. The name is new in this run.
@@ -30,17 +32,23 @@ func (r *Repo) Worktree(ctx context.Context, name, commit string) (*Tree, error)
 	}
 	t, err := r.takeAhead(name, commit)
 	if err == nil && t == nil {
-		t = r.tree(name, filepath.Join(r.state, "wt", r.run, name), r.run+"."+name, commit)
+		t = r.tree(name, r.Place(name), r.run+"."+name, commit)
 		err = t.make(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make the worktree %s: %w", name, err)
+	}
+	if err := t.furnish(ctx, false); err != nil {
+		return nil, errors.Join(fmt.Errorf("make the worktree %s: %w", name, err), t.erase())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.trees[name] = t
 	return t, nil
 }
+
+// Place is where a worktree of the run lies.
+func (r *Repo) Place(name string) string { return filepath.Join(r.state, "wt", r.run, name) }
 
 func (r *Repo) tree(name, dir, admin, commit string) *Tree {
 	t := &Tree{Dir: dir, GitDir: filepath.Join(r.gitDir(), "worktrees", admin), Base: commit, head: commit, name: name, repo: r}
@@ -87,8 +95,30 @@ func (t *Tree) make(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	_, err = t.git.run(ctx, nil, "read-tree", "--reset", "-u", t.Base)
-	return err
+	if _, err = t.git.run(ctx, nil, "read-tree", "--reset", "-u", t.Base); err != nil {
+		return err
+	}
+	for _, m := range t.repo.submodules() {
+		if err := t.fillModule(ctx, m); err != nil {
+			return err
+		}
+	}
+	if err := t.bring(t.repo.frozen()); err != nil {
+		return fmt.Errorf("bring what %s names: %w", IncludeFile, err)
+	}
+	return t.saveBrought()
+}
+
+// furnish brings what setup left.
+func (t *Tree) furnish(ctx context.Context, gates bool) error {
+	from, err := t.repo.kit(ctx, t.Base, gates)
+	if err != nil || from == "" {
+		return err
+	}
+	if err := t.bring(from); err != nil {
+		return fmt.Errorf("bring what setup made: %w", err)
+	}
+	return t.saveBrought()
 }
 
 // Remove takes the worktree away. One that holds what no kept ref reaches, ignored files included, stays and
@@ -118,7 +148,7 @@ func (t *Tree) holds(ctx context.Context) error {
 	if strings.TrimSpace(string(head)) != t.head {
 		return &HeldError{Dir: t.Dir, Why: "its commit is not one of colony's"}
 	}
-	files, err := status(ctx, t.git, "--untracked-files=normal", "--ignored=traditional")
+	files, err := t.own(ctx)
 	var content *ContentError
 	if errors.As(contentError(err), &content) {
 		return &HeldError{Dir: t.Dir, Why: content.Error()}
@@ -130,6 +160,27 @@ func (t *Tree) holds(ctx context.Context) error {
 		return &HeldError{Dir: t.Dir, Why: "it has files that are in no commit: " + list(files), Files: files}
 	}
 	return nil
+}
+
+// own are the paths that are in no commit and that colony did not bring, ignored ones included.
+func (t *Tree) own(ctx context.Context) ([]string, error) {
+	untracked, ignored := "--untracked-files=normal", "--ignored=traditional"
+	if len(t.brought.Files) > 0 { // file by file, since a directory may hold both
+		untracked, ignored = "--untracked-files=all", "--ignored=matching"
+	}
+	files, err := status(ctx, t.git, untracked, ignored)
+	if err != nil {
+		return nil, err
+	}
+	inside, err := t.inModules()
+	if err != nil {
+		return nil, err
+	}
+	all, err := t.spread(append(files, inside...))
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(path string) bool { return t.ours(path) || swept(path) }), nil
 }
 
 // status are the paths that git sees as changed.
@@ -149,14 +200,14 @@ func status(ctx context.Context, c caller, flags ...string) ([]string, error) {
 
 // erase deletes the directory, then what git knows of it.
 func (t *Tree) erase() error {
-	if err := removeAll(t.Dir); err != nil {
+	if err := RemoveAll(t.Dir); err != nil {
 		return err
 	}
 	return os.RemoveAll(t.GitDir)
 }
 
-// removeAll is os.RemoveAll that makes directories writable where it must.
-func removeAll(dir string) error {
+// RemoveAll is os.RemoveAll that makes directories writable where it must.
+func RemoveAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if !errors.Is(err, fs.ErrPermission) {
 		return err

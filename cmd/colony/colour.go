@@ -42,6 +42,17 @@ func tone(e event.Event) string {
 	return ""
 }
 
+// toneOfLine is the colour of a line of a diff.
+func toneOfLine(line string) string {
+	switch line[:1] {
+	case "+":
+		return green
+	case "-":
+		return red
+	}
+	return ""
+}
+
 func toneOf(status string) string {
 	switch status {
 	case "landed", "no_change":

@@ -22,7 +22,7 @@ import (
 type runOptions struct {
 	file, card, budget, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
 	models, gates, labels                                                              []string
-	report                                                                             string
+	report, from, land                                                                 string
 	noGate, review, yes, detach, one                                                   bool
 }
 
@@ -63,9 +63,11 @@ func (a *app) runCmd() *cobra.Command {
 	f.StringArrayVar(&o.labels, "label", nil, "`K=V` kept with the run (repeatable)")
 	f.StringVar(&o.report, "report", "", "write what came of it to `FILE`, .md or .html")
 	f.BoolVarP(&o.detach, "detach", "d", false, "go on by itself, without this terminal")
+	f.StringVar(&o.from, "from", "", "go on from the branch of `RUN`, its plan and receipts known")
+	f.StringVar(&o.land, "land", "", "take it over into `BRANCH` when everything landed")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "from", "include-dirty", "land", "approve-over", "on-ask", "watch", "web", "trust", "issue", "cluster")
+	laterFlags(cmd, "include-dirty", "approve-over", "on-ask", "watch", "web", "trust", "issue", "cluster")
 	return cmd
 }
 
@@ -76,6 +78,9 @@ func (a *app) stateFlag(cmd *cobra.Command, into *string) {
 func (a *app) runPlan(cmd *cobra.Command, o *runOptions, args []string) error {
 	parts, err := a.partsOf(cmd, o, args)
 	if err != nil {
+		return err
+	}
+	if err := goOnFrom(cmd, o, &parts); err != nil {
 		return err
 	}
 	if o.detach && a.getenv(detachedVar) == "" {

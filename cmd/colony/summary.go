@@ -33,6 +33,9 @@ func printBrief(w io.Writer, b hatch.Brief) {
 		}
 	}
 	fmt.Fprintf(w, "  gates    %s\n", view.Line(gates))
+	if len(b.Setup) > 0 {
+		fmt.Fprintf(w, "  setup    %s\n", view.Line(strings.Join(b.Setup, "; ")))
+	}
 	fmt.Fprintf(w, "  sandbox  %s by %s, mode %s\n", b.Level, b.Mechanism, b.Mode)
 	fmt.Fprintf(w, "  budget   %s\n", budget(b.Caps))
 	for _, h := range b.Held {
@@ -116,8 +119,12 @@ func gatesWord(t event.TaskReport) string {
 // nextSteps are the commands that go on from a run.
 func nextSteps(f event.RunFinished) []string {
 	var next []string
+	run := f.Branch[strings.LastIndex(f.Branch, "/")+1:]
 	if f.Commit != f.Base {
-		next = append(next, fmt.Sprintf("git diff %s %s", short(f.Base), f.Branch), "git merge "+f.Branch)
+		next = append(next, fmt.Sprintf("git diff %s %s", short(f.Base), f.Branch), "colony land "+run)
+	}
+	if f.Status != "landed" && f.Exit != 2 {
+		next = append(next, "colony run -f PLAN --from "+run)
 	}
 	return append(next, "colony cost @")
 }

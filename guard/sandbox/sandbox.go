@@ -59,11 +59,15 @@ type Job struct {
 	Env      []string // added to the few variables that every job has
 	Writable []string
 	Readable []string
+	Bound    []Bind // seen read-only at another place
 	// Scratch is a directory of colony's own that the job finds as /tmp, with its HOME in it. Where it is empty
 	// both are in memory and end with the job.
 	Scratch        string
 	Stdout, Stderr io.Writer // nil discards
 }
+
+// Bind is a place at which a job sees, read-only, what lies somewhere else.
+type Bind struct{ At, From string }
 
 // Exit is how a job ended. A job that was killed has a Signal and the code 128 + signal.
 type Exit struct {
@@ -188,6 +192,11 @@ func (s *Sandbox) check(j Job) error {
 			return err
 		}
 	}
+	for _, b := range j.Bound {
+		if err := s.Bindable(b, slices.Concat(j.Writable, j.Readable)...); err != nil {
+			return err
+		}
+	}
 	for _, path := range slices.Concat(j.Writable, scratch) {
 		for _, kept := range s.guarded {
 			if within(kept, path) {
@@ -196,6 +205,36 @@ func (s *Sandbox) check(j Job) error {
 		}
 	}
 	return nil
+}
+
+// Bindable says why a place cannot be bound: what it shows is hidden from jobs, or holds something that is, or it would
+// cover one of the paths that a job has, or lie in one.
+func (s *Sandbox) Bindable(b Bind, paths ...string) error {
+	if s.level == Off {
+		return fmt.Errorf("sandbox: nothing is bound at level off")
+	}
+	if !filepath.IsAbs(b.At) || filepath.Clean(b.At) != b.At {
+		return fmt.Errorf("sandbox: path %q is not absolute and clean", b.At)
+	}
+	if err := straight(b.From); err != nil {
+		return err
+	}
+	for _, secret := range slices.Concat(s.hidden(), []string{"/proc", "/dev", "/sys"}) {
+		if within(b.From, secret) || within(secret, b.From) {
+			return fmt.Errorf("sandbox: %s is hidden, or holds %s, which is", b.From, secret)
+		}
+	}
+	for _, path := range paths {
+		if within(path, b.At) || within(b.At, path) {
+			return fmt.Errorf("sandbox: %s is a place of the job's own, or holds one", b.At)
+		}
+	}
+	return nil
+}
+
+// Hides reports whether jobs do not see a path, or not all in it.
+func (s *Sandbox) Hides(path string) bool {
+	return slices.ContainsFunc(s.hidden(), func(secret string) bool { return within(path, secret) || within(secret, path) })
 }
 
 // within says whether path is dir or lies in it.

@@ -54,6 +54,9 @@ func (s *Sandbox) view(j Job) []place {
 	places = append(places, same(writable, j.Writable)...)
 	places = append(places, same(read, j.Readable)...)
 	places = append(places, same(read, s.read)...)
+	for _, b := range j.Bound {
+		places = append(places, place{At: b.At, From: b.From, Kind: read})
+	}
 	places = append(places, same(hide, s.hidden())...)
 	slices.SortStableFunc(places, func(a, b place) int {
 		if d := strings.Count(a.At, "/") - strings.Count(b.At, "/"); d != 0 {

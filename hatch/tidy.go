@@ -1,0 +1,97 @@
+package hatch
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"colony/repo"
+)
+
+// Tidied is what clean-up removed, and what it kept with the reason.
+type Tidied struct {
+	Removed []Tidy `json:"removed"`
+	Kept    []Tidy `json:"kept"`
+}
+
+// Tidy is one thing that clean-up looked at.
+type Tidy struct {
+	Run string `json:"run,omitempty"`
+	repo.Thing
+}
+
+// kitAge is how long what setup left stays when no run used it.
+const kitAge = 14 * 24 * time.Hour
+
+// Tidy removes the worktrees, scratch directories, gate checkouts and refs of runs that have ended and whose work is
+// reachable from the user's own branches, tags or remotes. All else is kept and named. Logs stay: bills and blame rest on
+// them.
+func (h *House) Tidy(ctx context.Context, now time.Time) (Tidied, error) {
+	out := Tidied{Removed: []Tidy{}, Kept: []Tidy{}}
+	runs, err := h.Runs()
+	if err != nil {
+		return out, err
+	}
+	for _, past := range runs {
+		if err := h.tidyRun(ctx, past, &out); err != nil {
+			return out, err
+		}
+	}
+	if len(runs) == 0 {
+		return out, nil
+	}
+	r, err := h.repoOf(ctx, runs[len(runs)-1], repo.Setup{})
+	if err != nil {
+		return out, err
+	}
+	things, err := r.CleanShared(now.Add(-kitAge))
+	out.add("", things)
+	return out, err
+}
+
+func (h *House) tidyRun(ctx context.Context, past Past, out *Tidied) error {
+	why := ""
+	s, err := past.story(ctx)
+	switch {
+	case past.Owned():
+		why = "it is running"
+	case err != nil:
+		why = "its log cannot be read: " + err.Error()
+	case s.finished == nil:
+		why = "it was cut off and has not ended"
+	case s.finished.Resumable:
+		why = "it can be gone on with: colony resume " + past.ID
+	}
+	if why != "" {
+		out.add(past.ID, []repo.Thing{{Kind: "run", Name: past.ID, Why: why}})
+		return nil
+	}
+	r, err := h.repoOf(ctx, past, repo.Setup{})
+	if err != nil {
+		return err
+	}
+	things, err := r.Clean(ctx, s.started.On, s.landed)
+	out.add(past.ID, things)
+	if err != nil {
+		return err
+	}
+	scratch := filepath.Join(past.Dir, "scratch")
+	if _, err := os.Lstat(scratch); err == nil {
+		if err := repo.RemoveAll(scratch); err != nil {
+			return err
+		}
+		out.add(past.ID, []repo.Thing{{Kind: "scratch", Name: scratch}})
+	}
+	return nil
+}
+
+func (t *Tidied) add(run string, things []repo.Thing) {
+	for _, thing := range things {
+		if thing.Why == "" {
+			t.Removed = append(t.Removed, Tidy{run, thing})
+		} else {
+			t.Kept = append(t.Kept, Tidy{run, thing})
+		}
+	}
+}

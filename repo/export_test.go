@@ -1,0 +1,4 @@
+package repo
+
+// GoPaths is what a go.mod or go.work leads to, for the fuzz target.
+var GoPaths = goPaths
