@@ -299,15 +299,18 @@ func (c *Colony) Close() error {
 	return errors.Join(c.store.Close(), c.forget())
 }
 
-// RunExists is the problem of an id that is taken.
-func RunExists(run string) *Problem {
+// Fresh is the problem of a run id that is taken; nil where it is not.
+func (h *House) Fresh(run string) error {
+	if _, err := os.Stat(h.runDir(run)); err != nil {
+		return nil
+	}
 	return &Problem{Exit: 2, Code: "run_exists", Message: fmt.Sprintf("there is a run %s already", run), Next: "give another --run-id, or none"}
 }
 
 func (c *Colony) openLog(ctx context.Context) (err error) {
 	dir := c.parts.runDir(c.run)
-	if _, err := os.Stat(dir); err == nil {
-		return RunExists(c.run)
+	if err := c.parts.Fresh(c.run); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the run's directory: %w", err)

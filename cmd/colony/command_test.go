@@ -87,7 +87,7 @@ func TestWhatIsNotBuiltIsRefused(t *testing.T) {
 		}
 	}
 	walk((&app{}).root())
-	if len(typedWords) < 40 {
+	if len(typedWords) < 20 {
 		t.Fatalf("only %d verbs and flags wait to be built: they were not found", len(typedWords))
 	}
 	for _, words := range typedWords {

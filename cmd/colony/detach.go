@@ -26,8 +26,8 @@ const (
 
 // detach starts the same command in a session of its own and returns once its run has begun, or it has ended.
 func (a *app) detach(ctx context.Context, house *hatch.House, run string) error {
-	if past, err := house.Find(run); err == nil && past.ID == run {
-		return hatch.RunExists(run)
+	if err := house.Fresh(run); err != nil {
+		return err
 	}
 	self, err := os.Executable()
 	if err != nil {

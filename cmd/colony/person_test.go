@@ -23,10 +23,13 @@ func TestLateAnswerIsDropped(t *testing.T) {
 	if _, err := s.ask(soon(), question); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(typed, "y\ny\n"); err != nil {
+	if _, err := io.WriteString(typed, "y\n"); err != nil {
 		t.Fatal(err)
 	}
-	for len(s.lines) < 2 {
+	for range 5000 {
+		if len(s.lines) == 1 {
+			break
+		}
 		time.Sleep(time.Millisecond)
 	}
 	if a, err := s.ask(soon(), question); !errors.Is(err, context.DeadlineExceeded) || a.Allow {
