@@ -113,7 +113,9 @@ func (d *doctor) sandbox(ctx context.Context) Check {
 		level = sandbox.Workspace
 	}
 	box, err := sandbox.New(ctx, sandbox.Parts{Level: level, Home: d.getenv("HOME"), State: d.places.State, Config: d.places.Config})
-	defer box.Close()
+	if err == nil {
+		defer box.Close()
+	}
 	if err == nil && level == sandbox.Off {
 		return note("set sandbox.level to workspace, so that commands of ants are confined", "level off: nothing confines commands; the mode is ask")
 	}
