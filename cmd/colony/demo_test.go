@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,26 +15,86 @@ import (
 	"colony/event"
 )
 
-// The demo lands three tasks after a gate that failed once, and its bill is that of the replies. Its build cache stays in
-// the checkout, so that only the first test builds the standard library.
+// The demo lands five tasks of the queen's plan: four ants at once, a gate that failed once, a conflict that landed later,
+// a review that sent back once; its bill is that of the replies. It ends with 0 only where the model's server counted the
+// same.
 func TestDemo(t *testing.T) {
 	r := fold(t, colonySays(t, "demo", "--fast", "--json"))
-	if r.finished.Status != "landed" || r.finished.Exit != 0 || len(r.finished.Tasks) != 3 {
+	if r.finished.Status != "landed" || r.finished.Exit != 0 || len(r.finished.Tasks) != 5 {
 		t.Errorf("the demo ended as %s with exit %d and %d tasks", r.finished.Status, r.finished.Exit, len(r.finished.Tasks))
 	}
 	for _, task := range r.finished.Tasks {
-		if task.Status != "landed" || !task.Verified || len(task.Receipt.Gates) == 0 {
+		if task.Status != "landed" || !task.Verified || len(task.Receipt.Gates) != 2 {
 			t.Errorf("task %s: %s, verified %v, %d gates", task.ID, task.Status, task.Verified, len(task.Receipt.Gates))
 		}
 	}
 	if len(r.red) != 1 || r.red["task longest"] != 1 {
 		t.Errorf("gates that failed: %v, want one of task longest", r.red)
 	}
+	if r.width != 4 || r.planned != 5 {
+		t.Errorf("%d ants worked at once on a plan of %d tasks, want 4 and 5", r.width, r.planned)
+	}
+	if got := strings.Join(r.verdicts, " "); got != "send_back approve" {
+		t.Errorf("the verdicts are %q", got)
+	}
+	if len(r.conflicts) != 1 || !r.mended || (r.conflicts[0] != "title" && r.conflicts[0] != "slug") {
+		t.Errorf("conflicts of %v, landed later: %v", r.conflicts, r.mended)
+	}
 	if r.sum.Requests == 0 || r.sum != r.finished.Usage || r.finished.Price != event.Free {
 		t.Errorf("the bill is %+v at price %s, the replies are %+v", r.finished.Usage, r.finished.Price, r.sum)
 	}
 	if r.slowest >= 250 {
 		t.Errorf("--fast: a reply began after %d ms", r.slowest)
+	}
+}
+
+// What the demo shows is what `run` does: the same goal lands there with the cards as they are, and nothing lands with
+// a worker that cannot edit. The server's count is the ledger's both times.
+func TestDemoIsReal(t *testing.T) {
+	card, err := os.ReadFile(filepath.Join("..", "..", "cards", "builtin", "worker.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		card         string
+		code, landed int
+	}{
+		"whole":        {string(card), 0, 5},
+		"without edit": {strings.Replace(string(card), "find, edit, write", "find, write", 1), 3, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, err := serveDemo(t.Context(), true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.Close()
+			dir := t.TempDir()
+			checkout, config := filepath.Join(dir, "report"), filepath.Join(dir, "config", "colony")
+			if err := errors.Join(makeDemoRepository(t.Context(), checkout), configure(config, server.URL), os.MkdirAll(filepath.Join(config, "cards"), 0o700)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(config, "cards", "worker.yaml"), []byte(c.card), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := colonyCommand(t, "run", demoGoal, "--json", "--model", "scripted/demo", "--gate", "go vet ./...")
+			cmd.Dir, cmd.Env = checkout, append(cmd.Env, "XDG_CONFIG_HOME="+filepath.Dir(config), "GOFLAGS=-trimpath -vet=off")
+			out, err := cmd.Output()
+			if code := cmd.ProcessState.ExitCode(); code != c.code {
+				t.Fatalf("ended with %d: %v\n%s", code, err, out[max(0, len(out)-2000):])
+			}
+			r, landed := fold(t, out), 0
+			for _, task := range r.finished.Tasks {
+				if task.Status == "landed" {
+					landed++
+				}
+			}
+			if landed != c.landed {
+				t.Errorf("%d tasks landed, want %d", landed, c.landed)
+			}
+			if err := (&app{quiet: true}).counted(server, r.sum); err != nil || r.sum != r.finished.Usage {
+				t.Errorf("the replies are %+v, the bill is %+v: %v", r.sum, r.finished.Usage, err)
+			}
+		})
 	}
 }
 
@@ -50,7 +111,7 @@ func TestDemoKeeps(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if r := fold(t, colonySays(t, "-C", kept[1], "log", "--state-dir", kept[2], "--json")); r.fastest < 200 || len(r.finished.Tasks) != 3 {
+	if r := fold(t, colonySays(t, "-C", kept[1], "log", "--state-dir", kept[2], "--json")); r.fastest < 200 || len(r.finished.Tasks) != 5 {
 		t.Errorf("a reply began after %d ms; %d tasks", r.fastest, len(r.finished.Tasks))
 	}
 	if bill := string(colonySays(t, "-C", kept[1], "cost", "--state-dir", kept[2])); !strings.Contains(bill, "worker-1") {
@@ -64,11 +125,16 @@ type shown struct {
 	sum              event.Usage
 	red              map[string]int // failed gates by place and task
 	fastest, slowest int64          // first bytes, in milliseconds
+	width, planned   int            // ants of tasks at once; tasks of the plan
+	verdicts         []string
+	conflicts        []string // tasks
+	mended           bool     // the last task in conflict landed later
 }
 
 func fold(t *testing.T, out []byte) shown {
 	t.Helper()
 	r := shown{red: map[string]int{}, fastest: 1 << 40}
+	working := map[string]bool{}
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -84,6 +150,24 @@ func fold(t *testing.T, out []byte) shown {
 			if b.Exit != 0 {
 				r.red[b.Where+" "+e.Task]++
 			}
+		case event.AntHatched:
+			if e.Task != "" {
+				working[e.Ant] = true
+				r.width = max(r.width, len(working))
+			}
+		case event.AntEnded:
+			delete(working, e.Ant)
+		case event.PlanMade:
+			r.planned = len(b.Tasks)
+		case event.ReviewDone:
+			r.verdicts = append(r.verdicts, b.Verdict)
+		case event.LandingDone:
+			switch {
+			case b.Outcome == "conflict":
+				r.conflicts = append(r.conflicts, e.Task)
+			case b.Outcome == "landed" && len(r.conflicts) > 0 && e.Task == r.conflicts[len(r.conflicts)-1]:
+				r.mended = true
+			}
 		case event.RunFinished:
 			r.finished = b
 		}
@@ -94,6 +178,20 @@ func fold(t *testing.T, out []byte) shown {
 // colonySays is the standard output of a command without a home, keys or a server, which must end well and say nothing on
 // the standard error.
 func colonySays(t *testing.T, args ...string) []byte {
+	t.Helper()
+	cmd := colonyCommand(t, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil || stderr.Len() > 0 {
+		t.Fatalf("colony %v: %v\n%s\n%s", args, err, &stderr, out[max(0, len(out)-2000):])
+	}
+	return out
+}
+
+// colonyCommand is a command without a home, keys or a server. The build cache stays in the checkout, so that only the
+// first test builds the standard library.
+func colonyCommand(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	binary, err := exec.LookPath("colony") // testscript put it on the path
 	if err != nil {
@@ -106,11 +204,5 @@ func colonySays(t *testing.T, args ...string) []byte {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(cmd.Environ(), "HOME="+cmd.Dir, "XDG_CACHE_HOME="+cache, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil || stderr.Len() > 0 {
-		t.Fatalf("colony %v: %v\n%s\n%s", args, err, &stderr, out[max(0, len(out)-2000):])
-	}
-	return out
+	return cmd
 }
