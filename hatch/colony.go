@@ -84,7 +84,8 @@ type Colony struct {
 	advice    []ant.Instructions
 	warmth    *warmth
 	left      []string
-	begun     bool // run.started was appended
+	held      []string // worktrees that were left, for what they hold
+	begun     bool     // run.started was appended
 }
 
 // Open checks all that can be checked before anything is written or spent. Its error is a *Problem where a person can

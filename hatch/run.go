@@ -64,11 +64,14 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	if err := errors.Join(err, tending.Wait()); err != nil {
 		return finished, err
 	}
-	if _, err := c.repo.Close(context.WithoutCancel(ctx)); err != nil {
+	if c.held, err = c.repo.Close(context.WithoutCancel(ctx)); err != nil {
 		return finished, fmt.Errorf("clean up the worktrees: %w", err)
 	}
 	return finished, nil
 }
+
+// Held are the worktrees that Run left, since they hold what is in no commit.
+func (c *Colony) Held() []string { return c.held }
 
 // begin appends run.started.
 func (c *Colony) begin(ctx context.Context) error {

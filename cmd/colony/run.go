@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"colony/event"
 	"colony/hatch"
+	"colony/view"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -185,6 +188,7 @@ func (a *app) headless() bool { return a.json || !terminal(a.in) }
 
 // carryOut opens the colony, says what is about to be spent, runs it and says what came of it.
 func (a *app) carryOut(ctx context.Context, parts hatch.Parts, next func(event.RunFinished) []string, after func(event.RunFinished, hatch.Brief) error) error {
+	signal.Ignore(syscall.SIGPIPE) // a reader that goes away ends the printing, not the run
 	show := a.printer()
 	if !parts.Headless {
 		s := newScreen(show, a.in, a.err)
@@ -210,18 +214,12 @@ func (a *app) carryOut(ctx context.Context, parts hatch.Parts, next func(event.R
 	}
 	if !a.json {
 		printSummary(a.out, a.palette(a.out), finished, colony.Brief(), next(finished))
+		for _, dir := range colony.Held() {
+			fmt.Fprintf(a.out, "kept: %s holds files that are in no commit; colony gc says more\n", view.Line(dir))
+		}
 	}
-	a.exit = exitOf(ctx, finished.Exit)
+	a.exit = finished.Exit
 	return after(finished, colony.Brief())
-}
-
-// exitOf is the exit code where a signal may have ended the run.
-func exitOf(ctx context.Context, code int) int {
-	var sig *signalError
-	if errors.As(context.Cause(ctx), &sig) && code != 1 {
-		return sig.ExitCode()
-	}
-	return code
 }
 
 // watched lets the colony carry out what it is for while its events are printed as they come.
@@ -245,7 +243,9 @@ func follow(ctx context.Context, colony *hatch.Colony, show printer) error {
 		if err != nil {
 			return err
 		}
-		if err := show.show(e); err != nil {
+		if err := show.show(e); errors.Is(err, syscall.EPIPE) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		if _, ok := e.Body.(event.RunFinished); ok {
