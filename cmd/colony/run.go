@@ -188,13 +188,19 @@ func (a *app) headless() bool { return a.json || !terminal(a.in) }
 
 // carryOut opens the colony, says what is about to be spent, runs it and says what came of it.
 func (a *app) carryOut(ctx context.Context, parts hatch.Parts, next func(event.RunFinished) []string, after func(event.RunFinished, hatch.Brief) error) error {
+	return a.carry(ctx, parts, func(parts hatch.Parts) (*hatch.Colony, error) { return hatch.Open(ctx, parts) }, next, after)
+}
+
+// carry is carryOut for a colony that is opened in its own way.
+func (a *app) carry(ctx context.Context, parts hatch.Parts, open func(hatch.Parts) (*hatch.Colony, error), next func(event.RunFinished) []string,
+	after func(event.RunFinished, hatch.Brief) error) error {
 	signal.Ignore(syscall.SIGPIPE) // a reader that goes away ends the printing, not the run
 	show := a.printer()
 	if !parts.Headless {
 		s := newScreen(show, a.in, a.err)
 		show, parts.Person = s, s.ask
 	}
-	colony, err := hatch.Open(ctx, parts)
+	colony, err := open(parts)
 	if err != nil {
 		return err
 	}
@@ -239,7 +245,7 @@ func watched(ctx context.Context, colony *hatch.Colony, show printer, carry func
 
 // follow prints events until the run is finished.
 func follow(ctx context.Context, colony *hatch.Colony, show printer) error {
-	for e, err := range colony.Log().Follow(ctx, 0) {
+	for e, err := range colony.Log().Follow(ctx, colony.Since()) {
 		if err != nil {
 			return err
 		}
