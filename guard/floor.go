@@ -121,6 +121,10 @@ func outside(j judged, path, at string) Decision {
 	return floorHit("path-jail", path, fmt.Sprintf("%s outside your worktree %s: use a path inside it, such as one relative to its root", leads, j.env.Root))
 }
 
+// Protected is the component of a path below a worktree's root that no ant may change, and what it is; empty where there
+// is none.
+func Protected(rel string) (name, what string) { return protected(rel) }
+
 // protected is the protected component of a path below the root, and what it is.
 func protected(rel string) (name, what string) {
 	for part := range strings.SplitSeq(rel, "/") {

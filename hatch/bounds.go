@@ -35,6 +35,10 @@ func (c *Colony) bound() (err error) {
 			Next: "give --max-tokens too, or --budget none",
 		}
 	}
+	if c.past != nil {
+		c.caps = c.again(usd, tokens, c.caps.Wall)
+		return nil
+	}
 	if priced || typedUSD {
 		c.caps.PicoUSD = usd
 	}
@@ -57,7 +61,38 @@ func (c *Colony) split() (priced bool, unpriced string) {
 	return priced, unpriced
 }
 
-func (c *Colony) typed(key string) bool { return c.parts.Settings.Origin(key) != "default" }
+// again is the caps of a run that goes on: its own, but for those that were typed now.
+func (c *Colony) again(usd, tokens *int64, wall *time.Duration) ledger.Caps {
+	own := c.past.Started.Caps
+	caps := ledger.Caps{Tokens: own.Tokens, Turns: own.Turns, Calls: own.Calls}
+	if own.USD != nil {
+		pico := int64(*own.USD)
+		caps.PicoUSD = &pico
+	}
+	if own.WallMs != nil {
+		left := time.Duration(*own.WallMs) * time.Millisecond
+		caps.Wall = &left
+	}
+	if c.typed("run.budget") {
+		caps.PicoUSD = usd
+	}
+	if c.typed("run.max_tokens") {
+		caps.Tokens = tokens
+	}
+	if c.typed("run.wall") {
+		caps.Wall = wall
+	}
+	return caps
+}
+
+// typed reports whether a setting was given: with a run that goes on, now.
+func (c *Colony) typed(key string) bool {
+	if c.past != nil {
+		_, now := c.parts.typed[key]
+		return now
+	}
+	return c.parts.Settings.Origin(key) != "default"
+}
 
 // width is how many ants work at once.
 func (c *Colony) width() int {

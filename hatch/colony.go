@@ -44,10 +44,11 @@ type Parts struct {
 	Models   map[string]string // typed, by card; the empty name is for all
 	Labels   map[string]string
 	Getenv   func(string) string
-	NoGate   bool // tasks that nothing verifies are allowed
-	AllowRed bool // a gate that is red on the base advises until it first passes
-	Headless bool // nobody can answer
-	Yes      bool // a plan of the queen's starts without a question
+	NoGate   bool              // tasks that nothing verifies are allowed
+	typed    map[string]string // settings that were given with a resume
+	AllowRed bool              // a gate that is red on the base advises until it first passes
+	Headless bool              // nobody can answer
+	Yes      bool              // a plan of the queen's starts without a question
 	Person   Person
 	// Edit lets the person change a text; Save keeps a plan for later and says where.
 	Edit func(ctx context.Context, text []byte) ([]byte, error)
@@ -84,13 +85,19 @@ type Colony struct {
 	advice    []ant.Instructions
 	warmth    *warmth
 	left      []string
-	begun     bool // run.started was appended
+	held      []string    // worktrees that were left, for what they hold
+	since     event.Seq   // where the log ended when this process took it up
+	begun     bool        // run.started was appended
+	past      *queen.Past // of a run that goes on; nil of a new one
 }
 
 // Open checks all that can be checked before anything is written or spent. Its error is a *Problem where a person can
 // mend it.
-func Open(ctx context.Context, p Parts) (*Colony, error) {
-	c := &Colony{parts: p, run: p.Run, crew: newCrew(), warmth: newWarmth(time.After)}
+func Open(ctx context.Context, p Parts) (*Colony, error) { return open(ctx, p, nil) }
+
+// open opens a new run, or one that goes on where it has a past.
+func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
+	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), warmth: newWarmth(time.After)}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
@@ -232,7 +239,11 @@ func (c *Colony) findRepo(ctx context.Context) (err error) {
 	if err != nil {
 		return repoProblem(err)
 	}
-	if c.base, err = c.repo.Resolve(ctx, c.settings.run.Base); err != nil {
+	rev := c.settings.run.Base
+	if c.past != nil {
+		rev = c.past.Started.Base
+	}
+	if c.base, err = c.repo.Resolve(ctx, rev); err != nil {
 		return repoProblem(err)
 	}
 	if err := c.goOn(ctx); err != nil {
@@ -289,6 +300,9 @@ func (c *Colony) toolsWith(check queen.PlanCheck) (*tools.Registry, error) {
 	return allTools(warn, time.Duration(c.settings.limits.Sh), check)
 }
 
+// Since is where the log ended when this process took the run up.
+func (c *Colony) Since() event.Seq { return c.since }
+
 // Log is the run's log.
 func (c *Colony) Log() event.Log { return c.log }
 
@@ -309,7 +323,7 @@ func (h *House) Fresh(run string) error {
 
 func (c *Colony) openLog(ctx context.Context) (err error) {
 	dir := c.parts.runDir(c.run)
-	if err := c.parts.Fresh(c.run); err != nil {
+	if err := c.parts.Fresh(c.run); err != nil && c.past == nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -325,6 +339,13 @@ func (c *Colony) openLog(ctx context.Context) (err error) {
 		return err
 	}
 	c.log = newTally(c.store)
+	for e, err := range c.store.Read(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		c.log.add([]event.Event{e})
+		c.since = e.Seq
+	}
 	if c.book, err = ledger.NewBook(ledger.Parts{Log: c.log, Run: c.caps, Rate: c.rate, Now: c.parts.Now}); err != nil {
 		return err
 	}

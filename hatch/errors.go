@@ -18,11 +18,15 @@ func repoProblem(err error) error {
 		rev         *repo.RevError
 		unsupported *repo.UnsupportedError
 		exists      *repo.RunExistsError
+		moved       *repo.MovedError
 		submodule   *repo.SubmoduleError
 		include     *repo.IncludeError
 		absent      *repo.NoBranchError
 		checkout    *repo.CheckoutError
 	)
+	if err == nil {
+		return nil
+	}
 	problem := func(code string) error {
 		text := err.Error()
 		if i := strings.LastIndex(text, ": "); i > 0 {
@@ -51,6 +55,8 @@ func repoProblem(err error) error {
 		return problem("checkout")
 	case errors.As(err, &include):
 		return problem("bad_include")
+	case errors.As(err, &moved):
+		return problem("branch_moved")
 	case errors.As(err, &exists):
 		return problem("run_exists")
 	}

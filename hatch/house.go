@@ -188,9 +188,23 @@ func (p Past) Events(ctx context.Context) iter.Seq2[event.Event, error] {
 	return p.read(func(r *event.Reader) iter.Seq2[event.Event, error] { return r.Read(ctx, 0) })
 }
 
-// Follow is Events that goes on until the run is finished or ctx is done.
+// Follow is Events that goes on until the run is finished or ctx is done. What an earlier process finished, and another
+// went on with, is not the end.
 func (p Past) Follow(ctx context.Context) iter.Seq2[event.Event, error] {
-	return p.read(func(r *event.Reader) iter.Seq2[event.Event, error] { return untilFinished(r.Follow(ctx, 0)) })
+	return p.read(func(r *event.Reader) iter.Seq2[event.Event, error] {
+		return func(yield func(event.Event, error) bool) {
+			var last event.Event
+			for e, err := range r.Read(ctx, 0) {
+				if !yield(e, err) || err != nil {
+					return
+				}
+				last = e
+			}
+			if _, over := last.Body.(event.RunFinished); !over {
+				untilFinished(r.Follow(ctx, last.Seq))(yield)
+			}
+		}
+	})
 }
 
 // Owned reports whether a living process carries the run out.

@@ -9,6 +9,7 @@ import (
 
 	"colony/ant"
 	"colony/event"
+	"colony/guard"
 	"colony/model"
 	"colony/plan"
 	"colony/queen"
@@ -39,6 +40,9 @@ func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
 			}
 			continue
 		}
+		if out, bad := l.trespassed(); bad {
+			return out, ending.Reason, nil
+		}
 		outcome, why, err := l.verify(ctx)
 		if err != nil {
 			return l.interrupted(ctx, err)
@@ -57,6 +61,17 @@ func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
 			return queen.Outcome{}, "", err
 		}
 	}
+}
+
+// trespassed is the outcome of work that changes what no ant may change. A program that an ant ran can write it, but it
+// does not land.
+func (l *life) trespassed() (queen.Outcome, bool) {
+	for _, file := range l.work.Files {
+		if _, what := guard.Protected(file); what != "" {
+			return queen.Outcome{Reason: queen.Refused, Detail: file + " was changed: it is " + what + ", which no ant may change"}, true
+		}
+	}
+	return queen.Outcome{}, false
 }
 
 const unchangedText = "Nothing in the worktree has changed, so there is nothing to land. Do the task, or end with outcome no_change and the reason, or with blocked."

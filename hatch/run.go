@@ -22,8 +22,8 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	if err := c.outfit(ctx); err != nil {
 		return event.RunFinished{}, err
 	}
-	if err := c.repo.Start(ctx, c.base); err != nil {
-		return event.RunFinished{}, repoProblem(err)
+	if err := c.start(ctx); err != nil {
+		return event.RunFinished{}, err
 	}
 	var unread, unbegun error
 	var both, beside conc.WaitGroup
@@ -44,7 +44,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	tending := pool.New().WithErrors().WithContext(ctx)
 	tending.Go(func(ctx context.Context) error { return c.tend(ctx, stop) })
 	finished, err := queen.Run(ctx, queen.Parts{
-		Run: c.run, Planner: c.plan, Branch: c.repo.Branch(), Base: c.base,
+		Run: c.run, Planner: c.plan, Past: c.past, Branch: c.repo.Branch(), Base: c.base,
 		Log: c.log, Hatcher: c, Repo: c.repo, Gates: c.gates, RedBase: c.allowRed(ctx),
 		Ants: c.width(), Returns: c.settings.limits.GateReturns, Labels: c.parts.Labels, Now: c.parts.Now, Kept: c.repo.KeptRef,
 		Batch: c.settings.limits.LandingBatch, Rounds: c.settings.limits.ReviewRounds, Retries: retries,
@@ -64,11 +64,22 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	if err := errors.Join(err, tending.Wait()); err != nil {
 		return finished, err
 	}
-	if _, err := c.repo.Close(context.WithoutCancel(ctx)); err != nil {
+	if c.held, err = c.repo.Close(context.WithoutCancel(ctx)); err != nil {
 		return finished, fmt.Errorf("clean up the worktrees: %w", err)
 	}
 	return finished, nil
 }
+
+// start makes the branch of a new run, or takes up that of one that goes on.
+func (c *Colony) start(ctx context.Context) error {
+	if c.past != nil {
+		return c.goesOn(ctx)
+	}
+	return repoProblem(c.repo.Start(ctx, c.base))
+}
+
+// Held are the worktrees that Run left, since they hold what is in no commit.
+func (c *Colony) Held() []string { return c.held }
 
 // begin appends run.started.
 func (c *Colony) begin(ctx context.Context) error {
@@ -97,7 +108,11 @@ func (c *Colony) begin(ctx context.Context) error {
 		}
 		started.Cards = append(started.Cards, event.Card{Name: name, Source: card.Source, SHA256: blob.SHA256, Model: c.models[name].String()})
 	}
-	if _, err = c.log.Append(ctx, event.Event{Run: c.run, Body: started}); err != nil {
+	var body event.Body = started
+	if c.past != nil {
+		body = event.RunResumed(started)
+	}
+	if _, err = c.log.Append(ctx, event.Event{Run: c.run, Body: body}); err != nil {
 		return err
 	}
 	c.begun = true

@@ -108,7 +108,7 @@ func newGraph(p Parts, of plan.Plan) *graph {
 func (g *graph) roots() []*task {
 	var roots []*task
 	for _, t := range g.order {
-		if t.unmet == 0 {
+		if t.unmet == 0 && !t.ended() {
 			roots = append(roots, t)
 		}
 	}

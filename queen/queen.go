@@ -25,6 +25,7 @@ type Repo interface {
 // Parts are what Run needs.
 type Parts struct {
 	Run     string
+	Past    *Past // of a run that goes on; nil of a new one
 	Planner Planner
 	Branch  string // full name of the run's branch
 	Base    string // commit, where the branch is
@@ -75,7 +76,7 @@ func (p Parts) check() error {
 	return errors.Join(missing...)
 }
 
-// Run carries the plan out and returns run.finished, which it appended as the last event. An error is
+// Run carries the plan out, or goes on with it where there is a Past, and returns run.finished, which it appended as the last event. An error is
 // colony's own failure. When ctx is done no new ant starts, those at work are cancelled through it, and the
 // exit code is that of the context's cause if it has an ExitCode method.
 //
@@ -126,6 +127,10 @@ func (r *run) halted(ctx context.Context) bool {
 
 // open looks at the gates on the base, then plans and records the plan. Nothing is spent before.
 func (r *run) open(ctx context.Context) error {
+	if r.p.Past != nil {
+		r.restore(r.p.Past)
+		return nil
+	}
 	err := r.baseGates(ctx)
 	if err == nil && r.refused == nil {
 		err = r.plan(ctx)

@@ -54,6 +54,8 @@ func (p *progress) apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.RunStarted:
 		p.Goal, p.Branch, p.Started = b.Goal, b.Branch, e.Time
+	case event.RunResumed:
+		p.Status, p.finished = "running", nil
 	case event.PlanMade:
 		for _, t := range b.Tasks {
 			s := &taskState{ID: t.ID, Title: t.Title, Status: "pending", Needs: t.Needs}

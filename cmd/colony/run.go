@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"colony/event"
 	"colony/hatch"
+	"colony/view"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -185,12 +188,19 @@ func (a *app) headless() bool { return a.json || !terminal(a.in) }
 
 // carryOut opens the colony, says what is about to be spent, runs it and says what came of it.
 func (a *app) carryOut(ctx context.Context, parts hatch.Parts, next func(event.RunFinished) []string, after func(event.RunFinished, hatch.Brief) error) error {
+	return a.carry(ctx, parts, func(parts hatch.Parts) (*hatch.Colony, error) { return hatch.Open(ctx, parts) }, next, after)
+}
+
+// carry is carryOut for a colony that is opened in its own way.
+func (a *app) carry(ctx context.Context, parts hatch.Parts, open func(hatch.Parts) (*hatch.Colony, error), next func(event.RunFinished) []string,
+	after func(event.RunFinished, hatch.Brief) error) error {
+	signal.Ignore(syscall.SIGPIPE) // a reader that goes away ends the printing, not the run
 	show := a.printer()
 	if !parts.Headless {
 		s := newScreen(show, a.in, a.err)
 		show, parts.Person = s, s.ask
 	}
-	colony, err := hatch.Open(ctx, parts)
+	colony, err := open(parts)
 	if err != nil {
 		return err
 	}
@@ -210,18 +220,12 @@ func (a *app) carryOut(ctx context.Context, parts hatch.Parts, next func(event.R
 	}
 	if !a.json {
 		printSummary(a.out, a.palette(a.out), finished, colony.Brief(), next(finished))
+		for _, dir := range colony.Held() {
+			fmt.Fprintf(a.out, "kept: %s holds files that are in no commit; colony gc says more\n", view.Line(dir))
+		}
 	}
-	a.exit = exitOf(ctx, finished.Exit)
+	a.exit = finished.Exit
 	return after(finished, colony.Brief())
-}
-
-// exitOf is the exit code where a signal may have ended the run.
-func exitOf(ctx context.Context, code int) int {
-	var sig *signalError
-	if errors.As(context.Cause(ctx), &sig) && code != 1 {
-		return sig.ExitCode()
-	}
-	return code
 }
 
 // watched lets the colony carry out what it is for while its events are printed as they come.
@@ -241,11 +245,13 @@ func watched(ctx context.Context, colony *hatch.Colony, show printer, carry func
 
 // follow prints events until the run is finished.
 func follow(ctx context.Context, colony *hatch.Colony, show printer) error {
-	for e, err := range colony.Log().Follow(ctx, 0) {
+	for e, err := range colony.Log().Follow(ctx, colony.Since()) {
 		if err != nil {
 			return err
 		}
-		if err := show.show(e); err != nil {
+		if err := show.show(e); errors.Is(err, syscall.EPIPE) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		if _, ok := e.Body.(event.RunFinished); ok {

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"time"
+
+	"colony/event"
+	"colony/hatch"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) resumeCmd() *cobra.Command {
+	o := &runOptions{}
+	cmd := &cobra.Command{
+		Use: "resume [RUN]", Short: "go on with a stopped or crashed run", Args: exactArgs(0, 1),
+		Long: "Go on with a run that was stopped, capped, or whose process died: what landed stays, every other task begins anew on the\n" +
+			"head of the run's branch and is told where the work of an earlier ant is kept. Plan, settings, cards and labels are\n" +
+			"the run's own; what it has spent counts under its caps.\n" + exitHelp,
+		Example: "  colony resume\n  colony resume @ --budget 20 --ants 2",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			models, err := modelFlags(o.models)
+			if err != nil {
+				return usage(cmd, err)
+			}
+			house, err := a.house(o.state, nil)
+			if err != nil {
+				return err
+			}
+			past, err := house.Find(word(args))
+			if err != nil {
+				return err
+			}
+			parts := hatch.Parts{
+				Version: version, House: house, Models: models, Getenv: a.getenv, Headless: a.headless(),
+				Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
+			}
+			flags := flagSettings(cmd, o)
+			return a.carry(cmd.Context(), parts, func(parts hatch.Parts) (*hatch.Colony, error) {
+				return hatch.Resume(cmd.Context(), parts, past, flags)
+			}, nextSteps, func(event.RunFinished, hatch.Brief) error { return nil })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.ants, "ants", "", "ants at once: a `NUMBER`, or auto")
+	f.StringArrayVar(&o.models, "model", nil, "`MODEL` for every card, or CARD=MODEL (repeatable)")
+	f.StringVar(&o.budget, "budget", "", "spend at most this many `USD` in all, or none")
+	f.StringVar(&o.maxTokens, "max-tokens", "", "use at most this many `TOKENS` in all, or none")
+	f.StringVar(&o.wall, "wall", "", "take at most this `DURATION` from now")
+	a.stateFlag(cmd, &o.state)
+	a.jsonFlag(cmd)
+	laterFlags(cmd, "on-ask", "watch", "yes/y")
+	return cmd
+}

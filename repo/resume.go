@@ -1,0 +1,98 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Resume is Start for a run that has a branch already. It returns the commits that the branch has beyond head, oldest
+// first, each with its task: landings that colony made and was killed before it could say so. A branch that is gone, or
+// that somebody else moved, is a *MovedError.
+func (r *Repo) Resume(ctx context.Context, base, head string) ([]Landed, error) {
+	if err := checkID(head); err != nil {
+		return nil, err
+	}
+	if err := r.Prepare(ctx, base); err != nil {
+		return nil, err
+	}
+	at, err := r.at(ctx, r.Branch())
+	if err != nil {
+		return nil, err
+	}
+	if at == "" {
+		return nil, &MovedError{Branch: r.Branch(), Why: "is gone"}
+	}
+	if at == head {
+		return nil, nil
+	}
+	out, err := r.own.run(ctx, nil, "log", "--reverse", "--first-parent", "--format=%H %(trailers:key=Colony-Run,valueonly,separator=%x2C) %(trailers:key=Colony-Task,valueonly,separator=%x2C)",
+		"--end-of-options", head+".."+at)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", r.Branch(), err)
+	}
+	return r.landings(string(out))
+}
+
+// Landed is a commit of the run's branch, and the task whose work it is.
+type Landed struct{ Commit, Task string }
+
+func (r *Repo) landings(log string) ([]Landed, error) {
+	var found []Landed
+	for line := range strings.Lines(log) {
+		words := strings.Fields(line)
+		if len(words) != 3 || words[1] != r.run {
+			return nil, &MovedError{Branch: r.Branch(), Why: "has commits that are not colony's"}
+		}
+		found = append(found, Landed{words[0], words[2]})
+	}
+	if len(found) == 0 {
+		return nil, &MovedError{Branch: r.Branch(), Why: "was set back"}
+	}
+	return found, nil
+}
+
+// MovedError is a run's branch that is not where colony left it.
+type MovedError struct{ Branch, Why string }
+
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("the branch %s %s: start a new run instead", strings.TrimPrefix(e.Branch, "refs/heads/"), e.Why)
+}
+
+// Rescue keeps what the worktrees of dead ants hold, each under the kept ref of its name, and removes those that hold
+// nothing else. It returns the commit that keeps each, by the worktree's name. No other process is at work on the run.
+func (r *Repo) Rescue(ctx context.Context) (map[string]string, error) {
+	entries, err := os.ReadDir(filepath.Join(r.state, "wt", r.run))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for worktrees of %s: %w", r.run, err)
+	}
+	kept := map[string]string{}
+	for _, e := range entries {
+		t := r.tree(e.Name(), r.Place(e.Name()), r.run+"."+e.Name(), "")
+		out, err := t.git.run(ctx, nil, "rev-parse", "--verify", "HEAD")
+		if err != nil {
+			continue // it was never made whole
+		}
+		t.head = strings.TrimSpace(string(out))
+		t.Base = t.head
+		commit, err := t.Keep(ctx, r.KeptRef(e.Name()))
+		if err != nil {
+			return kept, err
+		}
+		if commit != "" {
+			kept[e.Name()] = commit
+		}
+		var held *HeldError
+		if err := t.Remove(ctx); err != nil && !errors.As(err, &held) {
+			return kept, err
+		}
+	}
+	return kept, nil
+}
