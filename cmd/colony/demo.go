@@ -43,7 +43,7 @@ func (a *app) demoCmd() *cobra.Command {
 }
 
 // demo is the real product on a made-up repository, with a made-up model behind the real client.
-func (a *app) demo(ctx context.Context, fast, keep bool) (err error) {
+func (a *app) demo(ctx context.Context, fast, keep bool) error {
 	dir, err := os.MkdirTemp("", "colony-demo-")
 	if err != nil {
 		return fmt.Errorf("make the demo's directory: %w", err)
@@ -51,6 +51,11 @@ func (a *app) demo(ctx context.Context, fast, keep bool) (err error) {
 	if !keep {
 		defer os.RemoveAll(dir)
 	}
+	return a.demoIn(ctx, dir, fast, keep)
+}
+
+// demoIn plays the demo in dir. Cards that lie in its config/cards are the made-up user's.
+func (a *app) demoIn(ctx context.Context, dir string, fast, keep bool) error {
 	server, err := serveDemo(ctx, fast)
 	if err != nil {
 		return err

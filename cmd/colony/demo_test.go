@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,53 +47,44 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// What the demo shows is what `run` does: the same goal lands there with the cards as they are, and nothing lands with
-// a worker that cannot edit. The server's count is the ledger's both times.
-func TestDemoIsReal(t *testing.T) {
+// The demo is the real product: with the worker's card among the user's it lands as it does without, and with a worker
+// that cannot edit nothing lands. The server's count is the ledger's both times.
+func TestDemoNeedsItsTools(t *testing.T) {
 	card, err := os.ReadFile(filepath.Join("..", "..", "cards", "builtin", "worker.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]struct {
-		card         string
-		code, landed int
-	}{
-		"whole":        {string(card), 0, 5},
-		"without edit": {strings.Replace(string(card), "find, edit, write", "find, write", 1), 3, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			server, err := serveDemo(t.Context(), true)
-			if err != nil {
-				t.Fatal(err)
+	for _, c := range []struct {
+		tools        string
+		exit, landed int
+	}{{"tools: [read, find, edit, ", 0, 5}, {"tools: [read, find, ", 3, 0}} {
+		dir := t.TempDir()
+		mine := filepath.Join(dir, "config", "cards", "worker.yaml")
+		if err := os.MkdirAll(filepath.Dir(mine), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(string(card), "tools: [read, find, edit, ", c.tools, 1)
+		if !strings.Contains(text, c.tools) {
+			t.Fatal("the worker's card has other tools than this test knows")
+		}
+		if err := os.WriteFile(mine, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		env := map[string]string{"HOME": dir, "XDG_CACHE_HOME": testCache(t)}
+		var out, stderr bytes.Buffer
+		a := &app{in: strings.NewReader(""), out: &out, err: &stderr, json: true, getenv: func(name string) string { return env[name] }}
+		if err := a.demoIn(t.Context(), dir, true, false); err != nil || a.exit != c.exit {
+			t.Fatalf("%s: ended with %d, %v\n%s", c.tools, a.exit, err, &stderr)
+		}
+		r, landed := fold(t, out.Bytes()), 0
+		for _, task := range r.finished.Tasks {
+			if task.Status == "landed" {
+				landed++
 			}
-			defer server.Close()
-			dir := t.TempDir()
-			checkout, config := filepath.Join(dir, "report"), filepath.Join(dir, "config", "colony")
-			if err := errors.Join(makeDemoRepository(t.Context(), checkout), configure(config, server.URL), os.MkdirAll(filepath.Join(config, "cards"), 0o700)); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(config, "cards", "worker.yaml"), []byte(c.card), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			cmd := colonyCommand(t, "run", demoGoal, "--json", "--model", "scripted/demo", "--gate", "go vet ./...")
-			cmd.Dir, cmd.Env = checkout, append(cmd.Env, "XDG_CONFIG_HOME="+filepath.Dir(config), "GOFLAGS=-trimpath -vet=off")
-			out, err := cmd.Output()
-			if code := cmd.ProcessState.ExitCode(); code != c.code {
-				t.Fatalf("ended with %d: %v\n%s", code, err, out[max(0, len(out)-2000):])
-			}
-			r, landed := fold(t, out), 0
-			for _, task := range r.finished.Tasks {
-				if task.Status == "landed" {
-					landed++
-				}
-			}
-			if landed != c.landed {
-				t.Errorf("%d tasks landed, want %d", landed, c.landed)
-			}
-			if err := (&app{quiet: true}).counted(server, r.sum); err != nil || r.sum != r.finished.Usage {
-				t.Errorf("the replies are %+v, the bill is %+v: %v", r.sum, r.finished.Usage, err)
-			}
-		})
+		}
+		if r.planned != 5 || len(r.finished.Tasks) != 5 || landed != c.landed {
+			t.Errorf("%s: %d of %d tasks landed, %d planned", c.tools, landed, len(r.finished.Tasks), r.planned)
+		}
 	}
 }
 
@@ -179,7 +169,13 @@ func fold(t *testing.T, out []byte) shown {
 // the standard error.
 func colonySays(t *testing.T, args ...string) []byte {
 	t.Helper()
-	cmd := colonyCommand(t, args...)
+	binary, err := exec.LookPath("colony") // testscript put it on the path
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(cmd.Environ(), "HOME="+cmd.Dir, "XDG_CACHE_HOME="+testCache(t), "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -189,20 +185,12 @@ func colonySays(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// colonyCommand is a command without a home, keys or a server. The build cache stays in the checkout, so that only the
-// first test builds the standard library.
-func colonyCommand(t *testing.T, args ...string) *exec.Cmd {
+// testCache stays in the checkout, so that only the first test builds the standard library.
+func testCache(t *testing.T) string {
 	t.Helper()
-	binary, err := exec.LookPath("colony") // testscript put it on the path
-	if err != nil {
-		t.Fatal(err)
-	}
 	cache, err := filepath.Abs(filepath.Join("..", "..", ".cache", "test"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(binary, args...)
-	cmd.Dir = t.TempDir()
-	cmd.Env = append(cmd.Environ(), "HOME="+cmd.Dir, "XDG_CACHE_HOME="+cache, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
-	return cmd
+	return cache
 }
