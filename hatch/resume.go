@@ -15,9 +15,10 @@ import (
 	"colony/tools"
 )
 
-// Resume opens a run that goes on. Of the parts only its House, typed models and what belongs to this process count: the
+// Resume opens a run that goes on. Of the parts only typed models and what belongs to this process count: the
 // plan, the settings, the cards and the labels are the run's own; flags override the settings as typed.
-func Resume(ctx context.Context, p Parts, run Past, flags map[string]string) (*Colony, error) {
+func (h *House) Resume(ctx context.Context, p Parts, run Past, flags map[string]string) (*Colony, error) {
+	p.House = h
 	if run.Owned() {
 		return nil, &Problem{Exit: 2, Code: "running", Message: fmt.Sprintf("the run %s is carried out by a living process", run.ID), Next: "colony log " + run.ID + " --follow"}
 	}
@@ -89,7 +90,7 @@ func (c *Colony) goesOn(ctx context.Context) error {
 		return repoProblem(err)
 	}
 	for _, l := range landed {
-		c.past.Land(l.Task, l.Commit, nil)
+		c.past.Land(l[1], l[0], nil)
 	}
 	rescued, err := c.repo.Rescue(ctx)
 	if err != nil {

@@ -11,16 +11,17 @@ import (
 )
 
 // Resume is Start for a run that has a branch already. It returns the commits that the branch has beyond head, oldest
-// first, each with its task: landings that colony made and was killed before it could say so. A branch that is gone, or
+// first, each before its task: landings that colony made and was killed before it could say so. A branch that is gone, or
 // that somebody else moved, is a *MovedError.
-func (r *Repo) Resume(ctx context.Context, base, head string) ([]Landed, error) {
+func (r *Repo) Resume(ctx context.Context, base, head string) (landed [][2]string, err error) {
 	if err := checkID(head); err != nil {
 		return nil, err
 	}
 	if err := r.Prepare(ctx, base); err != nil {
 		return nil, err
 	}
-	at, err := r.at(ctx, r.Branch())
+	var at string
+	at, err = r.at(ctx, r.Branch())
 	if err != nil {
 		return nil, err
 	}
@@ -38,17 +39,14 @@ func (r *Repo) Resume(ctx context.Context, base, head string) ([]Landed, error) 
 	return r.landings(string(out))
 }
 
-// Landed is a commit of the run's branch, and the task whose work it is.
-type Landed struct{ Commit, Task string }
-
-func (r *Repo) landings(log string) ([]Landed, error) {
-	var found []Landed
+func (r *Repo) landings(log string) ([][2]string, error) {
+	var found [][2]string
 	for line := range strings.Lines(log) {
 		words := strings.Fields(line)
 		if len(words) != 3 || words[1] != r.run {
 			return nil, &MovedError{Branch: r.Branch(), Why: "has commits that are not colony's"}
 		}
-		found = append(found, Landed{words[0], words[2]})
+		found = append(found, [2]string{words[0], words[2]})
 	}
 	if len(found) == 0 {
 		return nil, &MovedError{Branch: r.Branch(), Why: "was set back"}

@@ -36,7 +36,7 @@ func (a *app) resumeCmd() *cobra.Command {
 			}
 			flags := flagSettings(cmd, o)
 			return a.carry(cmd.Context(), parts, func(parts hatch.Parts) (*hatch.Colony, error) {
-				return hatch.Resume(cmd.Context(), parts, past, flags)
+				return house.Resume(cmd.Context(), parts, past, flags)
 			}, nextSteps, func(event.RunFinished, hatch.Brief) error { return nil })
 		},
 	}
