@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"colony/failpoint"
 )
 
 // mark is the last record of a log as a second file beside it tells. It is written after each flush and not
@@ -24,8 +26,13 @@ func markPath(dir string) string { return filepath.Join(dir, "head") }
 
 // writeMark replaces what f says.
 func writeMark(f *os.File, m mark) error {
-	_, err := f.WriteAt(fmt.Appendf(nil, markForm, m.seq, m.sum), 0)
-	return err
+	if err := failpoint.Hit("event.head.before"); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(fmt.Appendf(nil, markForm, m.seq, m.sum), 0); err != nil {
+		return err
+	}
+	return failpoint.Hit("event.head.after")
 }
 
 // readMark is the mark of the log in dir: the zero mark where there is none that can be read.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"colony/failpoint"
 )
 
 // writer is the one goroutine that appends to a file. What waits while it flushes shares the next
@@ -77,6 +79,9 @@ func (w *writer) group(group []appending) {
 			w.grew(records)
 		}
 	}
+	if err := failpoint.Hit("event.answer.before"); err != nil && w.broken == nil {
+		w.broken = fmt.Errorf("append to log: %w", err)
+	}
 	for i, a := range group {
 		a.result <- appended{ends[i], w.broken}
 	}
@@ -107,6 +112,9 @@ func (w *writer) seal(group []appending, ends []Seq) (records []record, err erro
 // write is one transaction and one flush. A single record is a transaction by itself.
 func (w *writer) write(records []record) error {
 	ctx := context.Background()
+	if err := failpoint.Hit("event.append.before"); err != nil {
+		return err
+	}
 	grouped := len(records) != 1
 	if grouped {
 		if _, err := w.begin.ExecContext(ctx); err != nil {
@@ -118,10 +126,16 @@ func (w *writer) write(records []record) error {
 			return err // nothing is written after this; the transaction ends with the connection
 		}
 	}
+	if err := failpoint.Hit("event.flush.before"); err != nil {
+		return err
+	}
 	if grouped {
 		if _, err := w.commit.ExecContext(ctx); err != nil {
 			return err
 		}
+	}
+	if err := failpoint.Hit("event.flush.after"); err != nil {
+		return err
 	}
 	return writeMark(w.mark, mark{w.chain.seq, w.chain.last})
 }
