@@ -21,10 +21,13 @@ type writer struct {
 	chain  *chain
 	grew   func([]record)
 	noted  func() []draft // what was noted since the last flush
-	broken error          // a flush that failed: what the disk holds is not known any more
+	broken error          // what ended it: the file is not what it should be, or nobody waits for the disk any more
+	file   file
+	stuck  func(*StuckError) bool // whether to try again; nil says yes
+	stop   <-chan struct{}
 }
 
-func (w *writer) run(queue <-chan appending, kick <-chan struct{}, stop <-chan struct{}) {
+func (w *writer) run(queue <-chan appending, kick <-chan struct{}) {
 	defer w.conn.Close()
 	defer w.commit.Close()
 	defer w.begin.Close()
@@ -42,7 +45,7 @@ func (w *writer) run(queue <-chan appending, kick <-chan struct{}, stop <-chan s
 			continue
 		case <-late:
 			w.group(nil)
-		case <-stop:
+		case <-w.stop:
 			w.group(nil)
 			return
 		}
@@ -68,28 +71,19 @@ func gather(first appending, queue <-chan appending) []appending {
 func (w *writer) group(group []appending) {
 	ends := make([]Seq, len(group))
 	if w.broken == nil {
-		records, err := w.seal(group, ends)
-		if err == nil && len(records) > 0 {
-			err = w.write(records)
-		}
-		if err != nil {
+		if err := w.land(group, ends); err != nil {
 			clear(ends)
 			w.broken = fmt.Errorf("append to log: %w", err)
-		} else {
-			w.grew(records)
 		}
-	}
-	if err := failpoint.Hit("event.answer.before"); err != nil && w.broken == nil {
-		w.broken = fmt.Errorf("append to log: %w", err)
 	}
 	for i, a := range group {
 		a.result <- appended{ends[i], w.broken}
 	}
 }
 
-// seal makes the records of a group, and tells where each of its appends ends.
-func (w *writer) seal(group []appending, ends []Seq) (records []record, err error) {
-	for _, d := range w.noted() {
+// seal makes the records of what was noted and of a group, and tells where each of its appends ends.
+func (w *writer) seal(noted []draft, group []appending, ends []Seq) (records []record, err error) {
+	for _, d := range noted {
 		r, err := w.chain.add(d)
 		if err != nil {
 			return nil, err
@@ -123,7 +117,7 @@ func (w *writer) write(records []record) error {
 	}
 	for _, r := range records {
 		if _, err := w.insert.ExecContext(ctx, int64(r.seq), r.head, r.fields, r.sum[:]); err != nil {
-			return err // nothing is written after this; the transaction ends with the connection
+			return err
 		}
 	}
 	if err := failpoint.Hit("event.flush.before"); err != nil {
@@ -137,5 +131,13 @@ func (w *writer) write(records []record) error {
 	if err := failpoint.Hit("event.flush.after"); err != nil {
 		return err
 	}
-	return writeMark(w.mark, mark{w.chain.seq, w.chain.last})
+	return w.tell()
+}
+
+// tell writes down in the head file how far the log reaches.
+func (w *writer) tell() error {
+	if err := writeMark(w.mark, mark{w.chain.seq, w.chain.last}); err != nil {
+		return err
+	}
+	return failpoint.Hit("event.answer.before")
 }
