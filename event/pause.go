@@ -129,7 +129,8 @@ func (e *StuckError) paused(now time.Time) Event {
 	return Event{Body: RunPaused{Why: fmt.Sprintf("the log could not be written for %s: %v", now.Sub(e.Since).Round(time.Millisecond), e.Err)}}
 }
 
-// last is the mark of the last record in the file: the zero mark where there is none.
+// last is the mark of the last record in the file: the zero mark where there is none. Where its checksum is none it has
+// its place beside the error.
 func (f file) last(ctx context.Context) (m mark, err error) {
 	var sum []byte
 	err = f.db.QueryRowContext(ctx, "SELECT seq, sum FROM events ORDER BY seq DESC LIMIT 1").Scan(&m.seq, &sum)
@@ -139,7 +140,7 @@ func (f file) last(ctx context.Context) (m mark, err error) {
 	case err != nil:
 		return mark{}, damage(f.dir, err)
 	case len(sum) != sha256.Size:
-		return mark{}, &CorruptError{Log: f.dir, Seq: m.seq, What: "its checksum has another length"}
+		return m, &CorruptError{Log: f.dir, Seq: m.seq, What: "its checksum has another length"}
 	}
 	m.sum = [sha256.Size]byte(sum)
 	return m, nil

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"slices"
@@ -62,7 +63,7 @@ func Open(ctx context.Context, dir string, p Parts) (*Store, error) {
 	if p.Run == "" || p.Now == nil {
 		return nil, errors.New("open log: it needs a run and a clock")
 	}
-	if err := create(dir); err != nil {
+	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	lock, err := own(dir, p.Now())
@@ -78,6 +79,12 @@ func Open(ctx context.Context, dir string, p Parts) (*Store, error) {
 }
 
 func open(ctx context.Context, dir string, p Parts, lock *os.File) (*Store, error) {
+	if err := sound(ctx, dir); err != nil {
+		return nil, err
+	}
+	if err := create(dir); err != nil {
+		return nil, err
+	}
 	db, err := connect(dir, "&_pragma=journal_mode(WAL)&_txlock=immediate")
 	if err != nil {
 		return nil, err
@@ -102,12 +109,23 @@ func open(ctx context.Context, dir string, p Parts, lock *os.File) (*Store, erro
 	return s, nil
 }
 
+// sound is an error where there is a log that is not to be written to: a newer one, or one that lost what it had. It is
+// asked for before the file is opened for writing, which may change it.
+func sound(ctx context.Context, dir string) error {
+	r, err := OpenReader(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = r.file.end(ctx)
+	return errors.Join(err, r.Close())
+}
+
 // writer prepares the file and takes up the chain where it ends.
 func (s *Store) writer(ctx context.Context, c *chain) (*writer, error) {
 	if err := prepare(ctx, s.file.db, s.file.dir); err != nil {
-		return nil, err
-	}
-	if err := s.file.reachesMark(ctx); err != nil {
 		return nil, err
 	}
 	end, err := s.file.last(ctx)

@@ -10,6 +10,8 @@ func Names() []string {
 		"event.head.after",    // the head file tells of the group
 		"event.head.before",   // the head file is behind the log
 		"event.leave.before",  // the desk, before the wish is written
+		"event.mend.after",    // the log is cut, its head tells of more
+		"event.mend.before",   // a copy is kept, the log is as it was
 		"event.own.after",     // the lock is held and signed
 		"event.own.before",    // the lock file, before it is opened
 		"event.rename.after",  // the wish is on the desk
