@@ -66,7 +66,7 @@ func own(dir string, now time.Time) (*os.File, error) {
 }
 
 // ownedBy reads who holds the lock. A holder that has not signed yet is process 0.
-func ownedBy(dir string, f *os.File) error {
+func ownedBy(dir string, f *os.File) *OwnedError {
 	var o owner
 	data, err := io.ReadAll(io.LimitReader(f, 4096))
 	if err != nil || json.Unmarshal(data, &o) != nil {
