@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -37,19 +38,16 @@ func Mend(ctx context.Context, dir string, p Parts) (Mended, error) {
 	if err := keep(dir, m.Copy); err != nil {
 		return Mended{}, fmt.Errorf("mend log: keep a copy: %w", err)
 	}
-	if err := cut(ctx, dir, f.whole); err != nil {
-		return Mended{}, fmt.Errorf("mend log: %w", err)
-	}
-	s, err := open(ctx, dir, p, lock)
-	if err != nil {
-		return Mended{}, fmt.Errorf("mend log: %w", err)
-	}
-	_, err = s.Append(ctx, Event{Body: Warned{
+	says := Event{Body: Warned{
 		Code: "log_mended",
 		Text: fmt.Sprintf("the log had lost its end: %d after event %d, which is the last that was whole", m.Lost, m.Last),
 		Next: "the files as they were are in " + m.Copy,
-	}})
-	return m, errors.Join(err, s.Close())
+	}}
+	c := &chain{run: p.Run, now: p.Now, seq: f.whole.seq, last: f.whole.sum}
+	if err := cut(ctx, dir, c, says); err != nil {
+		return Mended{}, fmt.Errorf("mend log: %w", err)
+	}
+	return m, nil
 }
 
 // findings are what is left of a log.
@@ -125,25 +123,59 @@ func copyFiles(from, to string) error {
 	return nil
 }
 
-// cut removes what follows the last whole event, and then lets the head tell of it.
-func cut(ctx context.Context, dir string, whole mark) error {
-	if err := failpoint.Hit("event.mend.before"); err != nil {
-		return err
-	}
-	db, err := connect(dir, "")
+// cut replaces what follows the end of the chain with an event that says so, and then lets the head tell of it. Until
+// then the log is one that lost its end.
+func cut(ctx context.Context, dir string, c *chain, says Event) error {
+	whole := c.seq
+	ds, err := drafts([]Event{says})
 	if err != nil {
 		return err
 	}
-	_, err = db.ExecContext(ctx, "DELETE FROM events WHERE seq > ?", int64(whole.seq))
+	r, err := c.add(ds[0])
+	if err != nil {
+		return err
+	}
+	if err := failpoint.Hit("event.mend.before"); err != nil {
+		return err
+	}
+	db, err := connect(dir, "&_txlock=immediate")
+	if err != nil {
+		return err
+	}
+	err = replaceEnd(ctx, db, whole, r)
 	if err := errors.Join(err, db.Close()); err != nil {
 		return damage(dir, err)
 	}
 	if err := failpoint.Hit("event.mend.after"); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(markPath(dir), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	return replaceMark(dir, mark{c.seq, c.last})
+}
+
+func replaceEnd(ctx context.Context, db *sql.DB, whole Seq, r record) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeMark(f, whole), f.Sync(), f.Close())
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, "DELETE FROM events WHERE seq > ?", int64(whole)); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, insert, int64(r.seq), r.head, r.fields, r.sum[:]); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// replaceMark makes another head, durably, in place of the one there is.
+func replaceMark(dir string, m mark) error {
+	next := markPath(dir) + ".new"
+	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(writeMark(f, m), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(next, markPath(dir)), syncDir(dir))
 }

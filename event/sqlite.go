@@ -23,6 +23,8 @@ const pollEvery = 5 * time.Millisecond
 
 const schema = `CREATE TABLE events (seq INTEGER PRIMARY KEY, head BLOB NOT NULL, fields BLOB NOT NULL, sum BLOB NOT NULL)`
 
+const insert = `INSERT INTO events (seq, head, fields, sum) VALUES (?, ?, ?, ?)`
+
 // FormatError is a log that a newer colony wrote.
 type FormatError struct {
 	Log        string

@@ -142,7 +142,7 @@ func (s *Store) writer(ctx context.Context, c *chain) (*writer, error) {
 		into *(*sql.Stmt)
 		text string
 	}{
-		{&w.insert, "INSERT INTO events (seq, head, fields, sum) VALUES (?, ?, ?, ?)"},
+		{&w.insert, insert},
 		{&w.begin, "BEGIN IMMEDIATE"}, {&w.commit, "COMMIT"},
 	} {
 		if *p.into, err = conn.PrepareContext(ctx, p.text); err != nil {
