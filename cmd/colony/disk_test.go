@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -268,5 +269,36 @@ func TestStateDirectoryFullOrReadOnly(t *testing.T) {
 		if code, out := d.says(verb); code != 0 || out == "" {
 			t.Errorf("%s: %d\n%s", verb, code, out)
 		}
+	}
+}
+
+// JR07, contract 66: while its owner lives a second one is refused, and told which process it is; when that was killed,
+// another takes over.
+func TestSecondOwner(t *testing.T) {
+	if !inNamespaces(t) {
+		return
+	}
+	d := newSmallDisk(t)
+	run := d.colony("run", "-f", filepath.Join(d.dir, "plan.yaml"), "--model", "openai/any", "--no-gate", "--run-id", "r-1", "--json", "--state-dir", d.state)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { run.Process.Kill() })
+	<-d.asked
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("the run r-1 is carried out by process %d on %s", run.Process.Pid, host)
+	if code, out := d.says("resume"); code != 2 || !strings.Contains(out, want) || !strings.Contains(out, "next: colony log r-1 --follow") {
+		t.Errorf("a second owner: %d\n%s", code, out)
+	}
+	if err := run.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	run.Wait()
+	close(d.hold)
+	if code, out := d.says("resume"); code != 0 {
+		t.Errorf("taken over: %d\n%s", code, out)
 	}
 }
