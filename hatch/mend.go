@@ -43,7 +43,7 @@ func (d *doctor) logs(ctx context.Context) Check {
 	case len(bad) == 0:
 		return note("colony resume RUN goes on with it", "%s", found)
 	case d.fix:
-		return wrong("colony log RUN shows what is whole; what landed stays on its branch; colony run --from RUN goes on from there", "cannot be mended: %s", found)
+		return wrong("colony log RUN shows what is whole; what landed stays on its branch: colony run --base colony/RUN goes on from there", "cannot be mended: %s", found)
 	}
 	return wrong("colony doctor --fix mends a log that lost its end, and keeps a copy first", "%s", found)
 }
