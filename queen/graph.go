@@ -38,6 +38,7 @@ type task struct {
 	account string          // what its author said of it, for the message of the landing
 	kept    string
 	report  event.TaskReport
+	queued  int // its place among what came to land; 0 before
 
 	attempts, returns, retries int
 	review                     review
