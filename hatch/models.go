@@ -89,6 +89,9 @@ func (c *Colony) reach(provider, name string) (chosen, error) {
 }
 
 func (c *Colony) rateOf(provider, name string, server providerSettings) ledger.Rate {
+	if own, err := model.ParsePrice(server.Price); err == nil {
+		return ledger.Rate{State: event.Known, Cost: costOf(own)}
+	}
 	if entry, ok := c.catalogue.Lookup(provider, name); ok {
 		return ledger.Rate{State: event.Known, Date: entry.Price.Date, Cost: costOf(entry.Price)}
 	}
