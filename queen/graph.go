@@ -202,7 +202,7 @@ func (g *graph) planMade(estimate *event.Estimate) event.PlanMade {
 func checks(gates []plan.Gate) []event.Check {
 	out := make([]event.Check, len(gates))
 	for i, g := range gates {
-		out[i] = event.Check{Run: g.Run, Name: g.Name, Dir: g.Dir, TimeoutMs: g.Timeout.Milliseconds()}
+		out[i] = event.Check{Run: g.Run, Name: g.Name, Dir: g.Dir, TimeoutMs: g.Timeout.Milliseconds(), Retry: g.Retry}
 	}
 	return out
 }

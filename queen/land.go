@@ -284,6 +284,7 @@ func (l *batch) done(a *arrival) event.Event {
 func (r *run) joined(ctx context.Context, l *batch) error {
 	r.head = l.head
 	maps.Copy(r.ratchet.passed, l.ratchet.passed)
+	maps.Copy(r.ratchet.red, l.ratchet.red)
 	r.ratchet.advises = l.ratchet.advises
 	open := slices.Clone(l.tasks)
 	var errs []error

@@ -120,7 +120,7 @@ func planOf(goal string, made event.PlanMade) plan.Plan {
 	for _, t := range made.Tasks {
 		task := plan.Task{ID: t.ID, Title: t.Title, Prompt: t.Prompt, Card: t.Card, Needs: t.Needs, Files: t.Files, Locks: t.Locks, Review: t.Review, Caps: capsOf(t.Caps)}
 		for _, c := range t.Checks {
-			task.Gates = append(task.Gates, plan.Gate{Run: c.Run, Name: c.Name, Dir: c.Dir, Timeout: time.Duration(c.TimeoutMs) * time.Millisecond})
+			task.Gates = append(task.Gates, plan.Gate{Run: c.Run, Name: c.Name, Dir: c.Dir, Timeout: time.Duration(c.TimeoutMs) * time.Millisecond, Retry: c.Retry})
 		}
 		out.Tasks = append(out.Tasks, task)
 	}

@@ -75,6 +75,7 @@ func (l *batch) confirmed() bool {
 	staged := l.head
 	l.before, l.head = nil, before.head
 	maps.Copy(l.ratchet.passed, before.ratchet.passed)
+	maps.Copy(l.ratchet.red, before.ratchet.red)
 	l.ratchet.advises = maps.Clone(before.ratchet.advises)
 	return l.head == staged && before.holds.Err() == nil
 }
