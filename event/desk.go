@@ -55,7 +55,7 @@ func Leave(dir string, w Wish) error {
 	if err := failpoint.Hit("event.rename.before"); err != nil {
 		return fmt.Errorf("leave a wish: %w", err)
 	}
-	if err := os.Rename(name+".tmp", name+wishEnd); err != nil {
+	if err := errors.Join(os.Rename(name+".tmp", name+wishEnd), syncDir(desk)); err != nil {
 		return fmt.Errorf("leave a wish: %w", err)
 	}
 	if err := failpoint.Hit("event.rename.after"); err != nil {
@@ -73,48 +73,62 @@ func writeSynced(path string, data []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// Take yields the wishes on the desk in the order they were left, each after it was removed. What is no wish is removed
-// too. Only the owner takes.
-func Take(dir string) ([]Wish, error) {
+// Take carries out the wishes on the desk in the order they were left, and removes each when carry has returned nil: one
+// whose owner is killed meanwhile is taken again by the next. What is no wish is removed too. Only the owner takes.
+func Take(dir string, carry func(Wish) error) error {
 	desk := filepath.Join(dir, "desk")
 	entries, err := os.ReadDir(desk)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look at the desk: %w", err)
+		return fmt.Errorf("look at the desk: %w", err)
 	}
-	var wishes []Wish
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), wishEnd) || len(wishes) == mostWishes {
-			continue
+	for n, e := range slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.HasSuffix(e.Name(), wishEnd) }) {
+		if n == mostWishes {
+			break
 		}
-		w, ok, err := takeOne(filepath.Join(desk, e.Name()))
-		if err != nil {
-			return wishes, fmt.Errorf("take a wish: %w", err)
-		}
-		if ok {
-			wishes = append(wishes, w)
+		if err := takeOne(filepath.Join(desk, e.Name()), carry); err != nil {
+			return fmt.Errorf("take a wish: %w", err)
 		}
 	}
-	return wishes, nil
+	return nil
 }
 
-func takeOne(path string) (w Wish, ok bool, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+func takeOne(path string, carry func(Wish) error) error {
+	w, ok, err := readWish(path)
 	if err != nil {
-		return w, false, os.Remove(path)
+		return err
+	}
+	if ok {
+		if err := carry(w); err != nil {
+			return err
+		}
+	}
+	if err := failpoint.Hit("event.take.before"); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return failpoint.Hit("event.take.after")
+}
+
+// readWish reads what is on the desk, and reports whether it is a wish. A link is none.
+func readWish(path string) (w Wish, ok bool, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return w, false, nil
+	}
+	if err != nil {
+		return w, false, err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, longestWish+1))
-	ok = err == nil && len(data) <= longestWish && json.Unmarshal(data, &w) == nil && w.known()
-	if err := failpoint.Hit("event.take.before"); err != nil {
+	if err != nil {
 		return w, false, err
 	}
-	if err := os.Remove(path); err != nil {
-		return w, false, err
-	}
-	return w, ok, failpoint.Hit("event.take.after")
+	return w, len(data) <= longestWish && json.Unmarshal(data, &w) == nil && w.known(), nil
 }
 
 func (w Wish) known() bool { return slices.Contains([]string{"stop", "steer", "answer"}, w.Kind) }

@@ -114,7 +114,7 @@ func TestDeskAtEachPoint(t *testing.T) {
 		dir := t.TempDir()
 		t.Setenv("COLONY_FAILPOINT", point+":1:eio")
 		left := event.Leave(dir, event.Wish{Kind: "steer", Text: "a"})
-		_, took := event.Take(dir)
+		_, took := takeAll(dir)
 		if !errors.Is(errors.Join(left, took), syscall.EIO) {
 			t.Errorf("%s: %v, %v", point, left, took)
 		}
@@ -122,7 +122,7 @@ func TestDeskAtEachPoint(t *testing.T) {
 		if err := event.Leave(dir, event.Wish{Kind: "stop"}); err != nil {
 			t.Fatal(err)
 		}
-		wishes, err := event.Take(dir)
+		wishes, err := takeAll(dir)
 		if err != nil || len(wishes) == 0 || wishes[len(wishes)-1].Kind != "stop" {
 			t.Errorf("%s: %+v, %v", point, wishes, err)
 		}

@@ -16,7 +16,7 @@ func Names() []string {
 		"event.own.before",    // the lock file, before it is opened
 		"event.rename.after",  // the wish is on the desk
 		"event.rename.before", // the wish is written and synced, under a name that nobody takes
-		"event.take.after",    // the wish is taken and removed
-		"event.take.before",   // the wish is read and still on the desk
+		"event.take.after",    // the wish is carried out and removed
+		"event.take.before",   // the wish is carried out and still on the desk
 	}
 }
