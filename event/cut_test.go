@@ -201,6 +201,33 @@ func TestFlippedBits(t *testing.T) {
 	t.Logf("%d flips: %d read whole, %d named", flips, read, flips-read)
 }
 
+// Whatever the head says, the log is read whole, or named as one that lost what the head tells of.
+func FuzzHead(f *testing.F) {
+	dir := f.TempDir()
+	s := open(f, dir)
+	warn(f, s, "1", "2")
+	if err := s.Close(); err != nil {
+		f.Fatal(err)
+	}
+	whole, err := os.ReadFile(filepath.Join(dir, "head"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Add(whole[:86])
+	f.Add([]byte("7 77"))
+	f.Add([]byte(fmt.Sprintf("%020d %064x\n", 9, 9)))
+	f.Fuzz(func(t *testing.T, head []byte) {
+		if err := os.WriteFile(filepath.Join(dir, "head"), head, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := looked(t, dir)
+		if err == nil && len(got) != 2 || err != nil && !named(err) {
+			t.Errorf("head %q: %q, %v", head, got, err)
+		}
+	})
+}
+
 // ownFlipped opens a log that may be damaged to append to it: after that it still has all or names its damage.
 func ownFlipped(t *testing.T, dir, what string) {
 	t.Helper()

@@ -206,6 +206,9 @@ func TestRunWaitsForRoom(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, out)
 		}
 	}
+	if code, out := d.says("log"); code != 0 || !strings.Contains(out, "paused: the log could not be written for ") {
+		t.Errorf("log: %d\n%s", code, out)
+	}
 	if code, out := d.says("doctor"); !strings.Contains(out, "1 of this repository, each whole") {
 		t.Errorf("doctor: %d\n%s", code, out)
 	}
