@@ -3,6 +3,7 @@ package shell
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -295,7 +296,11 @@ func values(words []word) []string {
 	return argv
 }
 
-func descriptor(s string) bool { return s == "-" || strings.Trim(s, "0123456789-") == "" }
+var number = regexp.MustCompile(`^([0-9]{1,3}-?|-)$`)
+
+// descriptor reports whether the target of >& or <& is a descriptor, moved or closed; the shell takes any other text
+// for a file.
+func descriptor(s string) bool { return number.MatchString(s) }
 
 // brief cuts a text for a message.
 func brief(s string) string {

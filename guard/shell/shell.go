@@ -114,11 +114,17 @@ func disguised(line string) string {
 		if c == '\n' || c == '\t' {
 			continue
 		}
-		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) {
+		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c > unicode.MaxASCII && unicode.IsSpace(c) {
 			return fmt.Sprintf("the line holds the invisible character %U", c)
 		}
-		if c == '\\' && i > 0 && i+1 < len(line) && line[i+1] == '\n' && !strings.ContainsRune(" \t\n", rune(line[i-1])) {
+		if c != '\\' || i+1 == len(line) || line[i+1] != '\n' {
+			continue
+		}
+		if i > 0 && !strings.ContainsRune(" \t\n", rune(line[i-1])) {
 			return "a word is continued on the next line"
+		}
+		if strings.Contains(line[strings.LastIndexByte(line[:i], '\n')+1:i], "#") {
+			return "a comment may be continued on the next line" // the shell ends a comment there, the parser does not
 		}
 	}
 	return ""
