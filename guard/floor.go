@@ -191,6 +191,9 @@ var gitWrites = []string{"add", "am", "checkout", "cherry-pick", "commit", "fetc
 // changesRepository is the command of a line that would change the repository; empty where there is none.
 func changesRepository(commands []tools.Command) string {
 	for _, c := range commands {
+		if c.ReadOnly {
+			continue
+		}
 		for _, text := range append([]string{c.Text}, c.Also...) {
 			words := strings.Fields(text)
 			if len(words) > 1 && words[0] == "git" && slices.Contains(gitWrites, words[1]) {

@@ -12,7 +12,6 @@ import (
 // want is one line of shell with the rules it meets and what must come of it.
 type want struct {
 	ID, Line, Want   string
-	Should           string // where Want is today's wrong answer
 	Allow, Ask, Deny []string
 }
 

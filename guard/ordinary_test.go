@@ -55,13 +55,12 @@ func TestOrdinaryList(t *testing.T) {
 	}
 }
 
-// With the sandbox on, no ordinary line is a question. Two are refused, wrongly: a label is no path, and git stash
-// list changes nothing.
+// With the sandbox on, no ordinary line is a question.
 func TestOrdinaryInTheSandbox(t *testing.T) {
 	env := newEnv(t)
 	p := policy(t, guard.Parts{Mode: guard.ModeAuto, Sandboxed: true})
 	for _, o := range ordinaryLines(t) {
-		if d := p.Decide(env, call("sh", line(env, o.line))); d.Decision != guard.Allow && o.line != "bazel test //..." && o.line != "git stash list" {
+		if d := p.Decide(env, call("sh", line(env, o.line))); d.Decision != guard.Allow {
 			t.Errorf("%s %q: %+v", o.kind, o.line, d)
 		}
 	}
@@ -86,7 +85,7 @@ func TestOrdinaryWithoutASandbox(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d read-only lines ask", asked, reading)
-	if asked > 140 { // at most 5% is the aim
+	if asked*20 > reading { // 5%
 		t.Errorf("%d of %d read-only lines ask", asked, reading)
 	}
 }

@@ -55,9 +55,9 @@ func line(env *tools.Env, text string) tools.Effects {
 		e.Commands = []tools.Command{}
 	}
 	for _, c := range l.Commands {
-		e.Commands = append(e.Commands, tools.Command{Text: c.Text, Argv: c.Argv, Also: c.Also})
+		e.Commands = append(e.Commands, tools.Command(c))
 	}
-	for _, p := range l.Reads {
+	for _, p := range append(l.Reads, l.Globs...) {
 		e.Reads = append(e.Reads, absolute(env, p))
 	}
 	for _, p := range l.Writes {

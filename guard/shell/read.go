@@ -201,11 +201,15 @@ func (r *reader) call(c *syntax.CallExpr, in []string) (ok, fail []string) {
 }
 
 func (r *reader) word(w *syntax.Word, in []string) word {
-	value, literal := literal(w)
-	if !literal {
-		r.inside(w, in)
+	out := word{source: r.text(w)}
+	if out.value, out.literal = literal(w); out.literal {
+		return out
 	}
-	return word{value: value, literal: literal, source: r.text(w)}
+	r.inside(w, in)
+	if out.value, out.glob = globbed(w); !out.glob {
+		out.value, out.variable = "", r.variables(w)
+	}
+	return out
 }
 
 func (r *reader) assign(a *syntax.Assign, in []string) {

@@ -28,10 +28,12 @@ const (
 
 // Command is one command of a line. A redirection to a file is a command too, "> FILE".
 type Command struct {
-	Text     string   // peeled, one blank between words, literal words quoted only where they must be
-	Argv     []string // literal words; nil where a word is not literal
-	Also     []string // the same command read otherwise: with its wrappers, by base name, as written
-	ReadOnly bool     // the read-only grammar knows this form
+	Text string   // peeled, one blank between words, literal words quoted only where they must be
+	Argv []string // literal words; nil where a word is not literal
+	Also []string // the same command read otherwise: with its wrappers, by base name, as written
+
+	ReadOnly bool // the read-only grammar knows this form; Argv may be nil all the same
+	Root     bool // ReadOnly only in the worktree's own directory: what lies beside it names programs
 }
 
 // Line is a line taken apart. Paths are as written, relative ones joined to what the line's cd's name and
@@ -41,6 +43,7 @@ type Line struct {
 	Why      string    // what is not modelled, for people and the model; empty where Known
 	Commands []Command // in order, also of a line that is not Known; nil where nothing could be parsed
 	Reads    []string  // operands of read-only commands, input redirections
+	Globs    []string  // such operands with * and ? in them: what they come to is read
 	Writes   []string  // output redirections, and every operand of a command not known read-only
 }
 

@@ -193,7 +193,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("read-only, yet writes %q", l.Writes)
 		}
 		for _, c := range l.Commands {
-			if l.Known && c.Argv == nil {
+			if l.Known && c.Argv == nil && !c.ReadOnly {
 				t.Fatalf("known, yet %q is not literal", c.Text)
 			}
 			if again := shell.Canonical(c.Text); c.Argv != nil && again != c.Text {
