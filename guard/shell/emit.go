@@ -27,8 +27,9 @@ func (r *reader) emit(words []word, in []string) {
 			break
 		}
 		rest, sets, why, peeled := peel(words)
-		for _, name := range sets {
-			r.setsVariable(name)
+		for _, set := range sets {
+			name, value, _ := strings.Cut(set, "=")
+			r.sets(name, value)
 		}
 		if why != "" {
 			r.unknown("%s", why)

@@ -218,14 +218,19 @@ func (r *reader) assign(a *syntax.Assign, in []string) {
 		r.inside(a, in)
 		return
 	}
-	if w := r.word(a.Value, in); !w.literal {
+	w := r.word(a.Value, in)
+	if !w.literal {
 		r.unknown("the assignment %q is not literal", brief(r.text(a)))
 	}
-	r.setsVariable(a.Name.Value)
+	r.sets(a.Name.Value, w.value)
 }
 
-func (r *reader) setsVariable(name string) {
-	if !harmless[name] {
+// sets judges a variable that a command starts with.
+func (r *reader) sets(name, value string) {
+	switch locale := name == "LANG" || strings.HasPrefix(name, "LC_"); {
+	case locale && !utf8Locale.MatchString(value):
+		r.unknown("setting %s to %s may change how the line is read", name, brief(value))
+	case !locale && !harmless[name]:
 		r.unknown("setting %s may change what a command does", name)
 	}
 }
@@ -299,6 +304,9 @@ func values(words []word) []string {
 	}
 	return argv
 }
+
+// utf8Locale are locales in which no character that is not ASCII holds a byte that means something to a shell.
+var utf8Locale = regexp.MustCompile(`^(C|POSIX|(C|[a-z]{2}_[A-Z]{2})\.(UTF-8|utf8))?$`)
 
 var number = regexp.MustCompile(`^([0-9]{1,3}-?|-)$`)
 

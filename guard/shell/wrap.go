@@ -38,7 +38,7 @@ var wrappers = map[string]wrapper{
 }
 
 // harmless are variables that change what a command prints or builds, never which program runs.
-var harmless = set("CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "TERM", "TZ", "LANG", "LC_ALL", "COLUMNS", "LINES",
+var harmless = set("CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "TERM", "TZ", "COLUMNS", "LINES",
 	"CGO_ENABLED", "GOOS", "GOARCH", "GOMAXPROCS", "GOGC", "NODE_ENV", "DEBUG", "RUST_BACKTRACE", "RUST_LOG",
 	"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED")
 
@@ -55,8 +55,8 @@ func program(name string) string {
 	return name
 }
 
-// peel takes one wrapper off. peeled is false where there is none, or where it runs nothing; sets names
-// the variables it sets; why is what the wrapper's own words leave unknown.
+// peel takes one wrapper off. peeled is false where there is none, or where it runs nothing; sets are
+// the NAME=value that it sets; why is what the wrapper's own words leave unknown.
 func peel(words []word) (rest []word, sets []string, why string, peeled bool) {
 	w, ok := wrappers[program(words[0].value)]
 	if !ok || !words[0].literal {
@@ -87,8 +87,8 @@ func peel(words []word) (rest []word, sets []string, why string, peeled bool) {
 			i += n - 1
 			continue
 		}
-		if name, _, _ := strings.Cut(arg.value, "="); w.assigns && assignment.MatchString(arg.value) {
-			sets = append(sets, name)
+		if w.assigns && assignment.MatchString(arg.value) {
+			sets = append(sets, arg.value)
 			continue
 		}
 		if operands == 0 {
