@@ -127,7 +127,8 @@ func (f form) take(words []word) (taken, bool) {
 			continue
 		}
 		o, ok := f.option(arg)
-		if !ok || i+o.words > len(words) {
+		late := len(got.operands) > 0 && (f.Most != nil || len(f.needs) > 0)
+		if !ok || late || i+o.words > len(words) {
 			return got, false
 		}
 		for _, value := range words[i+1 : i+o.words] { // as many words as a glob comes to would shift the rest
