@@ -15,6 +15,7 @@ type wrapper struct {
 	before  int      // operands before the command
 	assigns bool     // NAME=value before the command
 	adds    bool     // words that are not in the line are added
+	why     string   // what it does besides, which leaves the line unknown
 }
 
 // wrappers are peeled before rules are matched.
@@ -30,6 +31,19 @@ var wrappers = map[string]wrapper{
 	"sudo": {
 		flags:  []string{"-n", "-E", "-H", "-k", "-S", "--non-interactive"},
 		values: []string{"-u", "--user", "-g", "--group"}, assigns: true,
+	},
+	"setsid":  {flags: []string{"-c", "-f", "-w", "--ctty", "--fork", "--wait"}},
+	"stdbuf":  {values: []string{"-i", "-o", "-e", "--input", "--output", "--error"}},
+	"ionice":  {flags: []string{"-t"}, values: []string{"-c", "-n", "--class", "--classdata"}},
+	"taskset": {flags: []string{"-a", "-c"}, before: 1},
+	"time":    {flags: []string{"-p", "-v"}},
+	"exec":    {flags: []string{"-c", "-l"}, values: []string{"-a"}, why: "replaces the shell"},
+	"builtin": {why: "passes by functions and programs of that name"},
+	"doas":    {flags: []string{"-n"}, values: []string{"-u"}, why: "runs as another user"},
+	"busybox": {why: "has commands of its own"},
+	"flock": {
+		flags:  []string{"-n", "-x", "-s", "-e", "-o", "--nonblock", "--exclusive", "--shared"},
+		values: []string{"-w", "--timeout"}, before: 1, why: "makes its lock file",
 	},
 	"xargs": {
 		flags:  []string{"-0", "--null", "-r", "--no-run-if-empty", "-t", "-x"},
@@ -100,6 +114,9 @@ func peel(words []word) (rest []word, sets []string, why string, peeled bool) {
 		return words, sets, why, false
 	}
 	rest = words[i:]
+	if w.why != "" {
+		why = words[0].value + " " + w.why
+	}
 	if w.adds {
 		rest = append(slices.Clone(rest), word{source: `"$@"`})
 		why = words[0].value + " adds words that are not in the line"
