@@ -50,7 +50,7 @@ func newEnv(t *testing.T) *tools.Env {
 // line is what the tool sh says of a command line.
 func line(env *tools.Env, text string) tools.Effects {
 	l := shell.Parse(text)
-	e := tools.Effects{Known: l.Known, ReadOnly: l.ReadOnly(), Subjects: []string{text}, Why: l.Why}
+	e := tools.Effects{Known: l.Known, ReadOnly: l.ReadOnly(), Subjects: []string{text}, Why: l.Why, Hosts: l.Hosts}
 	if l.Commands != nil {
 		e.Commands = []tools.Command{}
 	}

@@ -53,6 +53,7 @@ func (r *reader) emit(words []word, in []string) {
 	r.line.Commands = append(r.line.Commands, c)
 	r.nested(words, in)
 	if !v.readOnly {
+		r.line.Hosts = append(r.line.Hosts, hosts(words)...)
 		for _, p := range targets(words) {
 			r.line.Writes = append(r.line.Writes, under(in, p)...)
 		}
@@ -145,6 +146,7 @@ func (r *reader) inner(words []word, in []string) {
 		c.ReadOnly = false
 		r.line.Commands = append(r.line.Commands, c)
 	}
+	r.line.Hosts = append(r.line.Hosts, inside.Hosts...)
 	for _, p := range append(inside.Reads, inside.Writes...) {
 		r.line.Writes = append(r.line.Writes, under(in, p)...)
 	}

@@ -141,6 +141,9 @@ func (r *reader) redirect(rd *syntax.Redirect, in []string) {
 		}
 		return
 	}
+	if dir, file := path.Split(path.Dir(target)); dir == "/dev/tcp/" || dir == "/dev/udp/" {
+		r.line.Hosts = append(r.line.Hosts, address(file))
+	}
 	switch rd.Op {
 	case syntax.WordHdoc:
 	case syntax.RdrIn:

@@ -45,6 +45,7 @@ type Line struct {
 	Reads    []string  // operands of read-only commands, input redirections
 	Globs    []string  // such operands with * and ? in them: what they come to is read
 	Writes   []string  // output redirections, and every operand of a command not known read-only
+	Hosts    []string  // that such a command names, in a URL or to a program that dials
 }
 
 // ReadOnly reports whether the line is known to change nothing.

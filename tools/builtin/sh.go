@@ -111,6 +111,7 @@ func (sh) Effects(env *tools.Env, args json.RawMessage) (tools.Effects, error) {
 	var unread, unwritten error
 	out.Reads, unread = leadTo(env, append(line.Reads, expanded(env, line.Globs)...))
 	out.Writes, unwritten = leadTo(env, line.Writes)
+	out.Hosts = line.Hosts
 	if err := errors.Join(unread, unwritten); err != nil { // where a path leads cannot be told
 		out.Known, out.ReadOnly, out.Why = false, false, err.Error()
 	}
