@@ -117,7 +117,8 @@ func (f form) take(words []word) (taken, bool) {
 	}
 	for i := 0; i < len(words); i++ {
 		arg := words[i].value
-		if arg == "--" {
+		late := len(got.operands) > 0 && (f.Most != nil || len(f.needs) > 0)
+		if arg == "--" && !late {
 			got.operands = append(got.operands, words[i+1:]...)
 			behind := slices.ContainsFunc(words[i+1:], func(w word) bool { return strings.HasPrefix(w.value, "-") })
 			return got, f.Ends || !behind
@@ -127,7 +128,6 @@ func (f form) take(words []word) (taken, bool) {
 			continue
 		}
 		o, ok := f.option(arg)
-		late := len(got.operands) > 0 && (f.Most != nil || len(f.needs) > 0)
 		if !ok || late || i+o.words > len(words) {
 			return got, false
 		}
