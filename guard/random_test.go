@@ -113,8 +113,20 @@ func (m *maker) simple() string {
 	return text
 }
 
+// soup are fragments that a shell reads, in no order.
+var soup = []string{"echo", "ls", "cat", "true", "printf", "touch PWNED", "touch", "PWNED", " ", " ", " ", " ", ";", "\n", "&", "&&", "|", "||", "$(", ")", "`", "'", "\"", "\\", "\\\n",
+	"{", "}", ",", ">", ">>", "<", "&>", ">|", "2>", "<<EOF\n", "\nEOF\n", "<<'EOF'\n", "<<<", "EOF", "#", "$", "${", "<(", ">(", "if", "then", "fi", "[[", "]]", "((", "))", "\r", "a=", "=", "!", "~", "~/", "*", "?",
+	"[", "]", "$'", "\\x74ouch", "t\\ouch", "@P", "x()", "eval", "command", "env", "time", "-n", "--", "-v", "cd", ".", "/dev/null", "1", "(", "coproc", ">&", "<&", "-", "test", "head", "wc", "sub", "a.txt", "%n"}
+
 // line is some commands with what stands between and round them, at times damaged.
 func (m *maker) line() string {
+	if m.chance(25) {
+		var b strings.Builder
+		for range 1 + m.r.IntN(14) {
+			b.WriteString(m.one(soup...))
+		}
+		return b.String()
+	}
 	text := m.simple()
 	for range m.r.IntN(3) {
 		text += m.one(";", " && ", " || ", " | ", "|", " & ", "\n", "&", " |& ", " \\\n", "\\\n", "\r\n", ";;", " # \\\n", " # x\n", "#", "\n\n") + m.simple()
