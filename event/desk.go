@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"colony/failpoint"
 )
 
 // Wish is what another process asks of a run's owner. Kind is stop, steer or answer.
@@ -39,6 +41,9 @@ func Leave(dir string, w Wish) error {
 	if len(data) > longestWish {
 		return fmt.Errorf("leave a wish: %d bytes, at most %d", len(data), longestWish)
 	}
+	if err := failpoint.Hit("event.leave.before"); err != nil {
+		return fmt.Errorf("leave a wish: %w", err)
+	}
 	desk := filepath.Join(dir, "desk")
 	if err := os.MkdirAll(desk, 0o700); err != nil {
 		return fmt.Errorf("leave a wish: %w", err)
@@ -47,7 +52,13 @@ func Leave(dir string, w Wish) error {
 	if err := writeSynced(name+".tmp", data); err != nil {
 		return fmt.Errorf("leave a wish: %w", err)
 	}
+	if err := failpoint.Hit("event.rename.before"); err != nil {
+		return fmt.Errorf("leave a wish: %w", err)
+	}
 	if err := os.Rename(name+".tmp", name+wishEnd); err != nil {
+		return fmt.Errorf("leave a wish: %w", err)
+	}
+	if err := failpoint.Hit("event.rename.after"); err != nil {
 		return fmt.Errorf("leave a wish: %w", err)
 	}
 	return nil
@@ -97,7 +108,13 @@ func takeOne(path string) (w Wish, ok bool, err error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, longestWish+1))
 	ok = err == nil && len(data) <= longestWish && json.Unmarshal(data, &w) == nil && w.known()
-	return w, ok, os.Remove(path)
+	if err := failpoint.Hit("event.take.before"); err != nil {
+		return w, false, err
+	}
+	if err := os.Remove(path); err != nil {
+		return w, false, err
+	}
+	return w, ok, failpoint.Hit("event.take.after")
 }
 
 func (w Wish) known() bool { return slices.Contains([]string{"stop", "steer", "answer"}, w.Kind) }

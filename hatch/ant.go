@@ -43,6 +43,7 @@ type life struct {
 	heard   []string                // texts from outside that wait for the next tool boundary
 	risen   bool                    // it works with the model that its card escalates to
 	warned  map[ledger.Little]bool  // by scope and cap: what the ant was told of
+	red     map[string]string       // by gate, the tree on which it was red last
 }
 
 var _ queen.Hatcher = (*Colony)(nil)
@@ -73,7 +74,7 @@ func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error
 
 // newLife gives an order's ant its worktree and its account.
 func (c *Colony) newLife(ctx context.Context, o queen.Order, shelf *tools.Registry) (*life, error) {
-	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[ledger.Little]bool{}}
+	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[ledger.Little]bool{}, red: map[string]string{}}
 	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
 	var err error
 	if l.tree, err = c.repo.Worktree(ctx, fmt.Sprintf("%s.%d", o.Ant, o.Attempt), o.Base); err != nil {

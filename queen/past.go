@@ -20,14 +20,15 @@ type Past struct {
 	Over    bool                        // every task has ended well
 
 	fence   int64
-	names   map[string]int  // ants by card
-	advises map[string]bool // commands of gates, red on the base and not yet passed on a tree of the branch
-	landing []event.GateReceipt
+	names   map[string]int                 // ants by card
+	advises map[string]bool                // commands of gates, red on the base and not yet passed on a tree of the branch
+	landing map[string][]event.GateReceipt // by tree
+	last    string                         // the last tree of them
 }
 
 // Recall folds the log of a run.
 func Recall(events iter.Seq2[event.Event, error]) (*Past, error) {
-	p := &Past{Ended: map[string]event.TaskReport{}, Kept: map[string]string{}, names: map[string]int{}, advises: map[string]bool{}}
+	p := &Past{Ended: map[string]event.TaskReport{}, Kept: map[string]string{}, names: map[string]int{}, advises: map[string]bool{}, landing: map[string][]event.GateReceipt{}}
 	for e, err := range events {
 		if err != nil {
 			return nil, err
@@ -55,8 +56,6 @@ func (p *Past) add(e event.Event) {
 		p.named(e.Ant)
 	case event.GateDone:
 		p.gate(b)
-	case event.LandingStarted:
-		p.landing = nil
 	case event.LandingDone:
 		p.landed(e.Task, b)
 	case event.TaskDone:
@@ -78,7 +77,8 @@ func (p *Past) gate(b event.GateDone) {
 	case b.Where == "base" && b.Exit != 0:
 		p.advises[b.Command] = true
 	case b.Where == "landing":
-		p.landing = append(p.landing, event.GateReceipt{Command: b.Command, Exit: b.Exit, Ms: b.Ms, Output: b.Output, Tree: b.Tree, Reused: b.Reused, Red: b.RedOnBase})
+		p.last = b.Tree
+		p.landing[b.Tree] = append(p.landing[b.Tree], event.GateReceipt{Command: b.Command, Exit: b.Exit, Ms: b.Ms, Output: b.Output, Tree: b.Tree, Reused: b.Reused, Red: b.RedOnBase})
 	}
 }
 
@@ -86,12 +86,12 @@ func (p *Past) landed(task string, b event.LandingDone) {
 	if b.Outcome != "landed" || b.Into != "" {
 		return
 	}
-	p.Head = b.Commit
-	for _, g := range p.landing {
+	for _, g := range p.landing[b.Tree] {
 		if g.Exit == 0 {
 			delete(p.advises, g.Command)
 		}
 	}
+	p.last = b.Tree
 	p.Land(task, b.Commit, b.Files)
 }
 
@@ -99,7 +99,7 @@ func (p *Past) landed(task string, b event.LandingDone) {
 // was killed before it could.
 func (p *Past) Land(task, commit string, files []string) {
 	p.Head = commit
-	p.Ended[task] = event.TaskReport{Status: landed, Commit: commit, Files: files, Receipt: event.Receipt{Gates: p.landing}}
+	p.Ended[task] = event.TaskReport{Status: landed, Commit: commit, Files: files, Receipt: event.Receipt{Gates: p.landing[p.last]}}
 }
 
 func (p *Past) done(task string, b event.TaskDone) {
@@ -120,7 +120,7 @@ func planOf(goal string, made event.PlanMade) plan.Plan {
 	for _, t := range made.Tasks {
 		task := plan.Task{ID: t.ID, Title: t.Title, Prompt: t.Prompt, Card: t.Card, Needs: t.Needs, Files: t.Files, Locks: t.Locks, Review: t.Review, Caps: capsOf(t.Caps)}
 		for _, c := range t.Checks {
-			task.Gates = append(task.Gates, plan.Gate{Run: c.Run, Name: c.Name, Dir: c.Dir, Timeout: time.Duration(c.TimeoutMs) * time.Millisecond})
+			task.Gates = append(task.Gates, plan.Gate{Run: c.Run, Name: c.Name, Dir: c.Dir, Timeout: time.Duration(c.TimeoutMs) * time.Millisecond, Retry: c.Retry})
 		}
 		out.Tasks = append(out.Tasks, task)
 	}

@@ -98,6 +98,9 @@ func gateWord(b event.GateDone) string {
 	if b.Exit == 0 {
 		word = "passed"
 	}
+	if b.Flaky {
+		word = "is flaky, red and then green on one tree, and " + word
+	}
 	if b.Reused {
 		return word + " before on this tree"
 	}
