@@ -20,6 +20,8 @@ func (r *Repo) Resume(ctx context.Context, base, head string) (landed [][2]strin
 	if err := r.Prepare(ctx, base); err != nil {
 		return nil, err
 	}
+	r.conflicted.Store(true) // before this process
+	r.pool.fix()
 	var at string
 	at, err = r.at(ctx, r.Branch())
 	if err != nil {
@@ -73,6 +75,12 @@ func (r *Repo) Rescue(ctx context.Context) (map[string]string, error) {
 	}
 	kept := map[string]string{}
 	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), spareMark) {
+			if err := r.tree(e.Name(), r.Place(e.Name()), r.run+"."+e.Name(), "").erase(); err != nil {
+				return kept, err
+			}
+			continue
+		}
 		t := r.tree(e.Name(), r.Place(e.Name()), r.run+"."+e.Name(), "")
 		out, err := t.git.run(ctx, nil, "rev-parse", "--verify", "HEAD")
 		if err != nil {
