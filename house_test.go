@@ -28,6 +28,7 @@ var doors = map[string][]string{
 	"guard/sandbox":   {"strict"},
 	"guard/trust":     {"strict"},
 	"guard/secrets":   {},
+	"guard/hooks":     {},
 	"event":           {"view", "strict", "failpoint"},
 	"event/eventtest": {"event", "view", "strict"},
 	"tools":           {"view", "strict"},

@@ -33,6 +33,7 @@ type foreseen struct {
 // if the call would still touch the same. Answers of an earlier batch of the ant are dropped.
 func (p *Policy) Foresee(ctx context.Context, env *tools.Env, calls []tools.Prepared) error {
 	p.asked.forget(env.Ant)
+	p.hooks.forget(env.Ant)
 	asking := pool.New().WithContext(ctx).WithMaxGoroutines(maxOpen).WithFirstError()
 	for _, call := range calls {
 		if call.Refused != nil {
@@ -43,6 +44,15 @@ func (p *Policy) Foresee(ctx context.Context, env *tools.Env, calls []tools.Prep
 			return errors.Join(err, asking.Wait())
 		}
 		if refused != nil || d.Decision != Ask {
+			continue
+		}
+		if d, err = p.hear(ctx, env, call, d); ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			return errors.Join(err, asking.Wait())
+		}
+		if d.Decision != Ask {
 			continue
 		}
 		asking.Go(func(ctx context.Context) error {

@@ -25,6 +25,9 @@ func (p *Policy) Gate() tools.Layer {
 			if refused != nil || err != nil {
 				return orZero(refused), err
 			}
+			if d, err = p.hear(ctx, env, call, d); err != nil {
+				return asking(ctx, call, err)
+			}
 			if d.Decision == Ask {
 				answer, err := p.answer(ctx, env, call, d)
 				if err != nil {
@@ -36,6 +39,9 @@ func (p *Policy) Gate() tools.Layer {
 				before := call.Effects
 				if call, d, refused, err = p.judge(env, call); refused != nil || err != nil {
 					return orZero(refused), err
+				}
+				if d, err = p.hear(ctx, env, call, d); err != nil {
+					return asking(ctx, call, err)
 				}
 				if d.Decision == Ask && !reflect.DeepEqual(before, call.Effects) {
 					return tools.Refuse(tools.PermissionDenied, fmt.Sprintf(

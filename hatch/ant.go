@@ -191,7 +191,7 @@ func (l *life) furnish() (err error) {
 }
 
 func (l *life) layers(policy *guard.Policy) []tools.Layer {
-	return []tools.Layer{beginning(l.halted), tools.Catch(), tools.LoopGuard(), tools.Refused(), policy.Gate(), tools.Cap(l.settings.limits.ResultCap, l.redact), tools.Retry()}
+	return []tools.Layer{beginning(l.halted), tools.Catch(), tools.LoopGuard(), tools.Refused(), policy.Gate(), l.toolHooks(), tools.Cap(l.settings.limits.ResultCap, l.redact), tools.Retry()}
 }
 
 // low says once of each cap that under a fifth of it is left.

@@ -23,7 +23,7 @@ func (c *Colony) lay(word string) error {
 		}
 		if c.policies[name], err = guard.New(guard.Parts{
 			Mode: modeOf(name, mode), Sandboxed: c.box.Level() != sandbox.Off, Rules: rules,
-			Protected: []string{c.parts.State, c.parts.Config}, Readable: c.readable(), Writable: []string{"/tmp"},
+			Protected: []string{c.parts.State, c.parts.Config}, Readable: c.readable(), Writable: []string{"/tmp"}, Hook: c.beforeTools(),
 		}); err != nil {
 			return err
 		}
