@@ -92,7 +92,7 @@ func (c *Colony) goesOn(ctx context.Context) error {
 	for _, l := range landed {
 		c.past.Land(l[1], l[0], nil)
 	}
-	rescued, err := c.repo.Rescue(ctx)
+	rescued, err := c.repo.Rescue(ctx, func(string) bool { return false })
 	if err != nil {
 		return err
 	}

@@ -62,8 +62,9 @@ func (e *MovedError) Error() string {
 }
 
 // Rescue keeps what the worktrees of dead ants hold, each under the kept ref of its name, and removes those that hold
-// nothing else. It returns the commit that keeps each, by the worktree's name. No other process is at work on the run.
-func (r *Repo) Rescue(ctx context.Context) (map[string]string, error) {
+// nothing else; those of which keep is true are left alone. It returns the commit that keeps each, by the worktree's name.
+// No other process is at work on the run.
+func (r *Repo) Rescue(ctx context.Context, keep func(name string) bool) (map[string]string, error) {
 	entries, err := os.ReadDir(filepath.Join(r.state, "wt", r.run))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -73,10 +74,22 @@ func (r *Repo) Rescue(ctx context.Context) (map[string]string, error) {
 	}
 	kept := map[string]string{}
 	for _, e := range entries {
+		if keep(e.Name()) {
+			continue
+		}
 		t := r.tree(e.Name(), r.Place(e.Name()), r.run+"."+e.Name(), "")
+		if e.Name() == aheadName { // nobody has worked there
+			if err := t.erase(); err != nil {
+				return kept, err
+			}
+			continue
+		}
 		out, err := t.git.run(ctx, nil, "rev-parse", "--verify", "HEAD")
 		if err != nil {
 			continue // it was never made whole
+		}
+		if err := t.unlock(ctx); err != nil {
+			return kept, err
 		}
 		t.head = strings.TrimSpace(string(out))
 		t.Base = t.head
