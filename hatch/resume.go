@@ -83,16 +83,45 @@ func (p Parts) ownHouse(run Past, past *queen.Past, flags map[string]string) (*H
 	return &own, nil
 }
 
-// goesOn takes up the branch, rescues what dead ants left and recalls what was spent.
+// goesOn takes up the branch, rescues what dead ants left that do not go on, and recalls what was spent.
 func (c *Colony) goesOn(ctx context.Context) error {
 	landed, err := c.repo.Resume(ctx, c.base, c.past.Head)
 	if err != nil {
 		return repoProblem(err)
 	}
 	for _, l := range landed {
-		c.past.Land(l[1], l[0], nil)
+		files, err := c.repo.Files(ctx, c.past.Head, l[0])
+		if err != nil {
+			return err
+		}
+		c.past.Land(l[1], l[0], files)
 	}
-	rescued, err := c.repo.Rescue(ctx, func(string) bool { return false })
+	if err := c.rescue(ctx); err != nil {
+		return err
+	}
+	if err := c.missed(ctx); err != nil {
+		return err
+	}
+	for _, t := range c.parts.Plan.Tasks {
+		c.book.OpenTask(t.ID, taskCaps(t))
+	}
+	c.log.with(c.book.Recall)
+	return nil
+}
+
+// rescue finds what was kept of each task. Worktrees in which no ant goes on are given up.
+func (c *Colony) rescue(ctx context.Context) error {
+	for task, ref := range c.past.Kept {
+		commit, err := c.repo.Resolve(ctx, ref)
+		if c.past.Kept[task] = commit; err != nil {
+			delete(c.past.Kept, task)
+		}
+	}
+	goes, used := c.past.Trees(), map[string]bool{}
+	for _, dir := range goes {
+		used[filepath.Base(dir)] = true
+	}
+	rescued, err := c.repo.Rescue(ctx, func(name string) bool { return used[name] })
 	if err != nil {
 		return err
 	}
@@ -105,22 +134,45 @@ func (c *Colony) goesOn(ctx context.Context) error {
 			tasks[e.Ant] = e.Task
 		}
 	}
-	for task, ref := range c.past.Kept {
-		if c.past.Kept[task], err = c.repo.Resolve(ctx, ref); err != nil {
-			delete(c.past.Kept, task)
-		}
-	}
 	for tree, commit := range rescued {
-		ant := tree[:strings.LastIndexByte(tree, '.')]
-		if task := tasks[ant]; task != "" {
+		ant, _, _ := strings.Cut(tree, ".")
+		if task := tasks[ant]; task != "" && goes[task] == "" {
 			c.past.Kept[task] = commit
 		}
 	}
-	for _, t := range c.parts.Plan.Tasks {
-		c.book.OpenTask(t.ID, taskCaps(t))
-	}
-	c.log.with(c.book.Recall)
 	return nil
+}
+
+// missed records the requests whose replies the dead process never got, or never kept: their money is lost.
+func (c *Colony) missed(ctx context.Context) error {
+	type attempt struct {
+		ant, request string
+		number       int
+	}
+	var open []event.Event
+	replied := map[attempt]bool{}
+	for e, err := range c.store.Read(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		switch b := e.Body.(type) {
+		case event.ModelRequested:
+			open = append(open, e)
+		case event.ModelReplied:
+			replied[attempt{e.Ant, b.Request, b.Attempt}] = true
+		}
+	}
+	var lost []event.Event
+	for _, e := range open {
+		if b := e.Body.(event.ModelRequested); !replied[attempt{e.Ant, b.Request, b.Attempt}] {
+			lost = append(lost, event.Event{Run: c.run, Task: e.Task, Ant: e.Ant, Body: ledger.Lost(b)})
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	_, err := c.log.Append(ctx, lost...)
+	return err
 }
 
 // with hands the bill to a function that reads it.

@@ -30,7 +30,9 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	defer beside.Wait()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	beside.Go(func() { c.repo.Ahead(ctx, c.base) })
+	if c.past == nil {
+		beside.Go(func() { c.repo.Ahead(ctx, c.base) })
+	}
 	both.Go(func() { unread = c.readAdvice(ctx) })
 	both.Go(func() { unbegun = c.begin(ctx) })
 	both.Wait()

@@ -2,7 +2,6 @@ package queen
 
 import (
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,15 +126,14 @@ func (p *Past) Land(task, commit string, files []string) {
 	p.landed(task, done)
 }
 
-// Trees are the worktrees of ants that go on in them.
-func (p *Past) Trees() []string {
-	var out []string
+// Trees are the worktrees of attempts that go on in them, by task.
+func (p *Past) Trees() map[string]string {
+	out := map[string]string{}
 	for id, t := range p.traces {
 		if _, over := p.Ended[id]; !over && t.stage == stageWork && !t.anew() && p.trees[t.ant] != "" {
-			out = append(out, p.trees[t.ant])
+			out[id] = p.trees[t.ant]
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 
