@@ -91,6 +91,7 @@ type Check struct {
 	Name      string `json:"name"`
 	Dir       string `json:"dir"`
 	TimeoutMs int64  `json:"timeout_ms"`
+	Retry     int    `json:"retry,omitempty"`
 }
 
 // PlanMade is the graph of tasks.

@@ -71,7 +71,8 @@ type LandingStarted struct {
 	Commit string `json:"commit"`
 }
 
-// LandingDone is what came of it: landed, conflict, gate, stale or empty.
+// LandingDone is what came of it: landed, conflict, gate, stale or empty. Stale is work that was joined to what is not on
+// the branch; it lands again, unless another moved the branch.
 type LandingDone struct {
 	Into              string   `json:"into"`
 	Onto              string   `json:"onto"`
@@ -79,6 +80,7 @@ type LandingDone struct {
 	Outcome           string   `json:"outcome"`
 	Files             []string `json:"files"`
 	GateInputsChanged []string `json:"gate_inputs_changed"`
+	Tree              string   `json:"tree"` // on which its gates ran; empty where none did
 }
 
 // TaskDone is a task in its final state.

@@ -46,6 +46,7 @@ type life struct {
 	before  before                  // what it did before a crash
 	lost    string                  // of it, for the ant; empty where all is there
 	waiting []event.AskOpened       // questions of an earlier process that nobody answered
+	red     map[string]string       // by gate, the tree on which it was red last
 }
 
 var _ queen.Hatcher = (*Colony)(nil)
@@ -76,7 +77,7 @@ func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error
 
 // newLife gives an order's ant its worktree and its account.
 func (c *Colony) newLife(ctx context.Context, o queen.Order, shelf *tools.Registry) (*life, error) {
-	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[ledger.Little]bool{}}
+	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[ledger.Little]bool{}, red: map[string]string{}}
 	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
 	var err error
 	if o.Continues {

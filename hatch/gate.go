@@ -19,8 +19,20 @@ const gateOutputLimit = 4 << 20
 // exitTimeout is the exit code of a gate that ran out of time, as timeout(1) returns it.
 const exitTimeout = 124
 
-// gate runs a gate in a directory that holds a tree, in processes confined by c. The whole output is kept as a blob.
-func (c *Colony) gate(ctx context.Context, box confined, dir string, g plan.Gate) (event.GateReceipt, []byte, error) {
+// gate runs a gate in a directory that holds a tree, in processes confined by c, and again where it is red and may be
+// retried: green then is flaky. The whole output is kept as a blob.
+func (c *Colony) gate(ctx context.Context, box confined, dir string, g plan.Gate) (receipt event.GateReceipt, output []byte, err error) {
+	for tries := 0; tries <= g.Retry; tries++ {
+		receipt, output, err = c.gateOnce(ctx, box, dir, g)
+		if err != nil || receipt.Exit == 0 {
+			receipt.Flaky = tries > 0
+			break
+		}
+	}
+	return receipt, output, err
+}
+
+func (c *Colony) gateOnce(ctx context.Context, box confined, dir string, g plan.Gate) (event.GateReceipt, []byte, error) {
 	limit := g.Timeout
 	if limit == 0 {
 		limit = time.Duration(c.settings.limits.Gate)

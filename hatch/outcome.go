@@ -171,11 +171,18 @@ func (l *life) verify(ctx context.Context) (out queen.Outcome, why string, err e
 			return out, "", err
 		}
 		receipt.Tree = l.work.Tree
+		receipt.Flaky = receipt.Flaky || l.wavers(g, receipt)
 		out.Gates = append(out.Gates, receipt)
 		if err := l.append(event.GateDone{
 			Gate: g.Title(), Command: g.Run, Where: "task", Tree: l.work.Tree, Exit: receipt.Exit, Ms: receipt.Ms, Output: receipt.Output,
+			Flaky: receipt.Flaky,
 		}); err != nil {
 			return out, "", err
+		}
+		if receipt.Flaky && g.Retry == 0 {
+			out.Reason, out.Detail = queen.GateRed, fmt.Sprintf("gate %s is flaky: red and then green on one tree", g.Title())
+			return out, fmt.Sprintf("The gate `%s` was red, and is green now on the very same files: it is flaky, which is no pass. Find out what it depends on "+
+				"and mend that, then call done again. ", g.Run), nil
 		}
 		if receipt.Exit != 0 {
 			out.Reason, out.Detail = queen.GateRed, fmt.Sprintf("gate %s returned %d", g.Title(), receipt.Exit)
@@ -184,6 +191,15 @@ func (l *life) verify(ctx context.Context) (out queen.Outcome, why string, err e
 		}
 	}
 	return out, "", nil
+}
+
+// wavers remembers on which tree a gate was red, and reports whether it is green now on the same.
+func (l *life) wavers(g plan.Gate, receipt event.GateReceipt) bool {
+	if receipt.Exit != 0 {
+		l.red[g.Title()] = receipt.Tree
+		return false
+	}
+	return l.red[g.Title()] == receipt.Tree
 }
 
 // stray are the files that the task's scope does not cover.

@@ -19,12 +19,12 @@ import (
 // plan, the settings, the cards and the labels are the run's own; flags override the settings as typed.
 func (h *House) Resume(ctx context.Context, p Parts, run Past, flags map[string]string) (*Colony, error) {
 	p.House = h
-	if run.Owned() {
-		return nil, &Problem{Exit: 2, Code: "running", Message: fmt.Sprintf("the run %s is carried out by a living process", run.ID), Next: "colony log " + run.ID + " --follow"}
+	if owner := event.OwnerOf(run.Dir); owner != nil {
+		return nil, ownedProblem(run.ID, owner)
 	}
 	past, err := queen.Recall(run.Events(ctx))
 	if err != nil {
-		return nil, err
+		return nil, notStarted(run.ID, err)
 	}
 	switch {
 	case len(past.Plan.Tasks) == 0:
@@ -89,12 +89,18 @@ func (c *Colony) goesOn(ctx context.Context) error {
 	if err != nil {
 		return repoProblem(err)
 	}
+	tree := ""
+	if len(landed) > 0 { // all in one move of the branch, whose gates ran on the last
+		if tree, err = c.repo.Tree(ctx, landed[len(landed)-1][0]); err != nil {
+			return err
+		}
+	}
 	for _, l := range landed {
 		files, err := c.repo.Files(ctx, c.past.Head, l[0])
 		if err != nil {
 			return err
 		}
-		c.past.Land(l[1], l[0], files)
+		c.past.Land(l[1], l[0], tree, files)
 	}
 	if err := c.rescue(ctx); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"colony/configs"
 	"colony/event"
+	"colony/model"
 	"colony/model/openai"
 	"colony/plan"
 	"colony/strict"
@@ -84,7 +85,9 @@ func readSettings(from *configs.Settings) (settings, error) {
 		switch event.Price(p.Price) {
 		case event.Known, event.Free, event.Unknown:
 		default:
-			return settings{}, badSetting("providers."+name+".price", p.Price, "known, free or unknown")
+			if _, err := model.ParsePrice(p.Price); err != nil {
+				return settings{}, badSetting("providers."+name+".price", p.Price, "known, free, unknown or four rates like 1.25/0.125/1.25/10")
+			}
 		}
 	}
 	return s, nil

@@ -137,7 +137,7 @@ func (p Past) gatesThen(s story) ([]plan.Gate, error) {
 		}
 		gates = append(gates, ofCard[t.Card]...)
 		for _, c := range t.Checks {
-			gates = append(gates, plan.Gate{Run: c.Run, Name: c.Name, Dir: c.Dir, Timeout: time.Duration(c.TimeoutMs) * time.Millisecond})
+			gates = append(gates, plan.Gate{Run: c.Run, Name: c.Name, Dir: c.Dir, Timeout: time.Duration(c.TimeoutMs) * time.Millisecond, Retry: c.Retry})
 		}
 	}
 	return gates, nil

@@ -1,8 +1,10 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
+	"strings"
 )
 
 // PriceState says how sure a price is. The zero value means unknown.
@@ -25,6 +27,22 @@ type Price struct {
 
 // Free is the price of a model that costs nothing.
 func Free() Price { return Price{State: PriceFree} }
+
+// ParsePrice reads four rates with slashes between them: dollars for a million tokens of input, of input from the cache, of
+// input written to it, and of output.
+func ParsePrice(text string) (Price, error) {
+	parts := strings.Split(text, "/")
+	if len(parts) != 4 {
+		return Price{}, fmt.Errorf("price %q is not four rates like 1.25/0.125/1.25/10", text)
+	}
+	var rates [4]rate
+	for i, part := range parts {
+		if err := rates[i].UnmarshalYAML([]byte(part)); err != nil {
+			return Price{}, fmt.Errorf("price %q: %w", text, err)
+		}
+	}
+	return Price{State: PriceKnown, Fresh: int64(rates[0]), Cached: int64(rates[1]), CacheWrite: int64(rates[2]), Output: int64(rates[3])}, nil
+}
 
 // Cost is what a usage costs, exactly, in picodollars. It is false where the price is unknown. An amount
 // that int64 cannot hold is the largest that it can.

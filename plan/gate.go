@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,8 +17,11 @@ type Gate struct {
 	Timeout time.Duration `yaml:"timeout" strict:"positive" json:"timeout,omitempty"`
 	Env     []string      `yaml:"env" strict:"later" json:"env,omitempty"`
 	Net     string        `yaml:"net" strict:"later" json:"net,omitempty"`
-	Retry   int           `yaml:"retry" strict:"later" json:"retry,omitempty"`
+	Retry   int           `yaml:"retry" json:"retry,omitempty"` // how often it runs again where it is red; green then is flaky, and passes
 }
+
+// mostRetries bounds how often a gate that is red runs again.
+const mostRetries = 5
 
 // Title is the gate's name, else its command.
 func (g Gate) Title() string {
@@ -40,6 +44,9 @@ func (g *Gate) Check(fault func(path, text string)) {
 	}
 	if g.Dir != "" && !filepath.IsLocal(g.Dir) {
 		fault("dir", "dir must be inside the repository and relative to it")
+	}
+	if g.Retry < 0 || g.Retry > mostRetries {
+		fault("retry", fmt.Sprintf("retry is from 0 to %d", mostRetries))
 	}
 	if strings.Contains(g.Name, "\n") {
 		fault("name", "name must be one line")

@@ -60,7 +60,7 @@ tasks:
     locks: [e2e]
   - id: b
     prompt: p
-    gates: [{run: x, dir: ../x}, {name: y}, {run: x, when: ["*"], env: [A], net: y, retry: 1}, "", {run: x, dir: /x, timeout: 0s}]
+    gates: [{run: x, dir: ../x}, {name: y}, {run: x, when: ["*"], env: [A], net: y}, "", {run: x, dir: /x, timeout: 0s}, {run: x, retry: 9}]
   - id: c
     prompt: p
     title: "a\nb"
@@ -82,9 +82,9 @@ tasks:
 		`14:54 when is not built yet: delete this key`,
 		`14:67 env is not built yet: delete this key`,
 		`14:77 net is not built yet: delete this key`,
-		`14:85 retry is not built yet: delete this key`,
-		`14:96 a gate needs a command: write run`,
-		`14:127 timeout must be more than 0`,
+		`14:86 a gate needs a command: write run`,
+		`14:117 timeout must be more than 0`,
+		`14:138 retry is from 0 to 5`,
 		`17:12 title must be one line`,
 		`18:17 usd must be more than 0`,
 		`18:20 unknown key "turn": did you mean turns?`,

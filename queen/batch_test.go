@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"colony/event"
 	"colony/plan"
@@ -12,7 +13,7 @@ import (
 	"colony/repo"
 )
 
-// batched is a run in which a, b, c and d wait to land while first does.
+// batched is a run with long gates in which a, b, c and d wait to land while first does.
 func batched(t *testing.T, w *world, set func(*queen.Parts)) event.RunFinished {
 	t.Helper()
 	p := w.parts(tasks(task("first"), task("a"), task("b"), task("c"), task("d")), "test")
@@ -32,6 +33,11 @@ func batched(t *testing.T, w *world, set func(*queen.Parts)) event.RunFinished {
 			reviewed(1) // that of first
 		}
 		return queen.Outcome{Reason: queen.Done, Verdict: queen.Approve}
+	}
+	w.ant = func(_ context.Context, o queen.Order) (queen.Outcome, error) {
+		out := w.work(o)
+		out.Gates = []event.GateReceipt{{Command: "test", Ms: time.Minute.Milliseconds()}}
+		return out, nil
 	}
 	gate := p.Gate
 	p.Gate = func(ctx context.Context, dir string, g plan.Gate) (event.GateReceipt, error) {

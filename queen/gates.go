@@ -42,7 +42,7 @@ type onTree struct {
 type ratchet struct {
 	advises map[gateKey]bool // red on the base and not yet passed on a tree of the branch
 	passed  map[onTree]event.GateReceipt
-	red     map[onTree]event.GateReceipt // in this landing
+	red     map[onTree]event.GateReceipt
 }
 
 func newRatchet() *ratchet {
@@ -50,7 +50,7 @@ func newRatchet() *ratchet {
 }
 
 func (r *ratchet) copy() *ratchet {
-	return &ratchet{advises: maps.Clone(r.advises), passed: maps.Clone(r.passed), red: map[onTree]event.GateReceipt{}}
+	return &ratchet{advises: maps.Clone(r.advises), passed: maps.Clone(r.passed), red: maps.Clone(r.red)}
 }
 
 // binding are the gates of a task that can hold it back as things are. Its own always do.
@@ -84,8 +84,7 @@ type gateRun struct {
 	gates        []plan.Gate
 }
 
-// runGates runs the gates, each after its start was recorded, and reuses those that passed on the tree, or were red on it
-// in the same landing.
+// runGates runs the gates, each after its start was recorded, and reuses what they said of the tree already.
 // The checkout is made only where one has to run.
 func runGates(ctx context.Context, p Parts, rt *ratchet, run gateRun) (receipts []event.GateReceipt, err error) {
 	var out repo.Checkout

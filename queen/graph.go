@@ -38,6 +38,7 @@ type task struct {
 	account string          // what its author said of it, for the message of the landing
 	kept    string
 	report  event.TaskReport
+	queued  int // its place among what came to land; 0 before
 
 	attempts, returns, retries int
 	review                     review
@@ -201,7 +202,7 @@ func (g *graph) planMade(estimate *event.Estimate) event.PlanMade {
 func checks(gates []plan.Gate) []event.Check {
 	out := make([]event.Check, len(gates))
 	for i, g := range gates {
-		out[i] = event.Check{Run: g.Run, Name: g.Name, Dir: g.Dir, TimeoutMs: g.Timeout.Milliseconds()}
+		out[i] = event.Check{Run: g.Run, Name: g.Name, Dir: g.Dir, TimeoutMs: g.Timeout.Milliseconds(), Retry: g.Retry}
 	}
 	return out
 }

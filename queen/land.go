@@ -20,6 +20,7 @@ type arrival struct {
 	outcome   string // landed, conflict, gate, stale, empty or review; empty while it is open
 	onto      string
 	candidate repo.Candidate
+	ran       string // the tree on which its gates ran
 	silent    string // the candidate without a word of its author, to go on from
 	conflict  *repo.Conflict
 	inputs    []string // what changed of that which gates run
@@ -29,64 +30,84 @@ type arrival struct {
 
 // batch is work that is joined to the branch together: staged one on the other, gates once on the sum,
 // then the branch moves if it still is where it was. A sum that is red is halved until the guilty are alone.
+// While it is under way it belongs to the goroutine of land; tip and back are of the run's.
 type batch struct {
 	p       Parts
 	head    string // of the branch, also after this landing
 	tasks   []*task
 	ratchet *ratchet
 	settled []*arrival
-	started map[*task]bool
+	begun   map[*task]bool
+
+	before *batch                  // what must come out as this one was staged
+	holds  context.Context         // of those behind, as long as this one comes out as they were staged
+	fall   context.CancelCauseFunc // ends holds
+	over   chan struct{}           // closed when all of the above is final
+	err    error
+
+	tip  string // the branch if all that is staged lands; empty until it is known
+	back bool
 }
 
-// board takes the work that lands next.
-func (r *run) board() *batch {
-	n := min(len(r.toLand), max(r.p.Batch, 1))
-	l := &batch{p: r.p, head: r.head, tasks: slices.Clone(r.toLand[:n]), ratchet: r.ratchet.copy(), started: map[*task]bool{}}
-	r.toLand = slices.Clone(r.toLand[n:])
-	return l
-}
-
-// land carries a landing out. After an error the branch is where it says, and what is not settled stays undone.
-func land(ctx context.Context, l *batch) (b back) {
-	b.landing = l
-	caught := panics.Try(func() { b.err = l.run(ctx, l.tasks) })
+// land carries a landing out, and tells what the branch would be after it as soon as it knows. After an error the branch
+// is where it says, and what is not settled stays undone.
+func land(ctx context.Context, l *batch, tell func(tip string)) back {
+	defer close(l.over)
+	caught := panics.Try(func() { l.err = l.run(ctx, tell) })
 	if caught != nil {
-		b.err = caught.AsError()
+		l.err = caught.AsError()
 	}
-	if b.err != nil {
-		b.err = fmt.Errorf("land: %w", b.err)
+	if l.err != nil {
+		l.err = fmt.Errorf("land: %w", l.err)
+		l.fall(errOtherwise)
+		l.confirmed() // to know where the branch is
 	}
-	return b
+	return back{landing: l, err: l.err}
 }
 
-func (l *batch) run(ctx context.Context, tasks []*task) error {
-	staged, err := l.stage(ctx, tasks)
+func (l *batch) run(ctx context.Context, tell func(tip string)) error {
+	staged, rest, err := l.stage(ctx, l.tasks)
+	if err == nil {
+		tip := l.head
+		if len(staged) > 0 {
+			tip = staged[len(staged)-1].candidate.Commit
+		}
+		tell(tip)
+		err = l.check(ctx, staged)
+	}
+	if !l.confirmed() {
+		l.fall(errOtherwise)
+		return l.otherwise(ctx, staged)
+	}
 	if err != nil {
 		return err
 	}
-	return l.sum(ctx, staged)
+	return errors.Join(l.settle(ctx, rest...), l.judge(ctx, staged))
 }
 
-// stage puts work on the head of the branch, one on the other. What conflicts with the head itself is settled; what
-// conflicts only with work that has not landed yet waits for the next landing.
-func (l *batch) stage(ctx context.Context, tasks []*task) (staged []*arrival, err error) {
+// again is run where all before it is settled.
+func (l *batch) again(ctx context.Context, tasks []*task) error {
+	staged, rest, err := l.stage(ctx, tasks)
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.settle(ctx, rest...), l.sum(ctx, staged))
+}
+
+// stage puts work on the head of the branch, one on the other. The rest are those that do not land as they are, because of
+// the head itself; what conflicts only with work that has not landed yet is in neither, and waits for the next landing.
+func (l *batch) stage(ctx context.Context, tasks []*task) (staged, rest []*arrival, err error) {
 	onto := l.head
 	for _, t := range tasks {
 		a := &arrival{task: t, onto: onto}
 		if a.candidate, a.conflict, err = l.p.Repo.Stage(ctx, onto, t.work); err != nil {
-			return nil, fmt.Errorf("%s: %w", t.ID, err)
+			return nil, nil, fmt.Errorf("%s: %w", t.ID, err)
 		}
 		switch {
 		case a.conflict == nil && !a.candidate.Empty:
 			if err := l.look(ctx, a); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			if a.outcome != "" {
-				l.settled = append(l.settled, a)
-				continue
-			}
-			staged, onto = append(staged, a), a.candidate.Commit
-			continue
 		case onto != l.head:
 			continue
 		case a.conflict != nil:
@@ -94,14 +115,13 @@ func (l *batch) stage(ctx context.Context, tasks []*task) (staged []*arrival, er
 		default:
 			a.outcome = "empty"
 		}
-		if err := l.begin(ctx, a); err != nil {
-			return nil, err
+		if a.outcome != "" {
+			rest = append(rest, a)
+			continue
 		}
-		if err := l.settle(ctx, a); err != nil {
-			return nil, err
-		}
+		staged, onto = append(staged, a), a.candidate.Commit
 	}
-	return staged, nil
+	return staged, rest, nil
 }
 
 // look holds work back that changes what a gate runs, where nobody has looked at it, and gives the rest the message
@@ -122,21 +142,22 @@ func (l *batch) look(ctx context.Context, a *arrival) (err error) {
 
 // sum runs the gates of all on the last of them, and advances the branch to it or halves the batch.
 func (l *batch) sum(ctx context.Context, staged []*arrival) error {
-	if len(staged) == 0 {
-		return nil
-	}
-	for _, a := range staged {
-		if err := l.begin(ctx, a); err != nil {
-			return err
-		}
-	}
-	red, err := l.gates(ctx, staged)
-	switch {
-	case err != nil:
+	if err := l.check(ctx, staged); err != nil {
 		return err
-	case !red:
+	}
+	return l.judge(ctx, staged)
+}
+
+// judge does what the gates of a sum say.
+func (l *batch) judge(ctx context.Context, staged []*arrival) error {
+	switch {
+	case len(staged) == 0:
+		return nil
+	case !l.red(staged):
 		return l.advance(ctx, staged)
-	case len(staged) == 1:
+	}
+	l.fall(errOtherwise)
+	if len(staged) == 1 {
 		staged[0].outcome = "gate"
 		return l.settle(ctx, staged...)
 	}
@@ -151,11 +172,17 @@ func (l *batch) sum(ctx context.Context, staged []*arrival) error {
 	for _, a := range second {
 		tasks = append(tasks, a.task)
 	}
-	return l.run(ctx, tasks)
+	return l.again(ctx, tasks)
 }
 
-// gates runs what the staged tasks must pass on the last commit, and hands each its receipts.
-func (l *batch) gates(ctx context.Context, staged []*arrival) (red bool, err error) {
+// check runs what the staged tasks must pass on the last commit, and hands each its receipts.
+func (l *batch) check(ctx context.Context, staged []*arrival) error {
+	if len(staged) == 0 {
+		return nil
+	}
+	if err := l.begin(ctx, staged...); err != nil {
+		return err
+	}
 	last := staged[len(staged)-1]
 	at := gateRun{where: "landing", commit: last.candidate.Commit, tree: last.candidate.Tree}
 	if len(staged) == 1 {
@@ -166,24 +193,37 @@ func (l *batch) gates(ctx context.Context, staged []*arrival) (red bool, err err
 	}
 	receipts, err := runGates(ctx, l.p, l.ratchet, at)
 	if err != nil {
-		return false, err
+		return err
 	}
 	of := map[gateKey]event.GateReceipt{}
 	for i, g := range at.gates {
 		of[keyOf(g)] = receipts[i]
 	}
 	for _, a := range staged {
-		a.receipts, a.red = nil, nil
+		a.receipts, a.ran = nil, last.candidate.Tree
 		for _, g := range a.task.gates {
 			a.receipts = append(a.receipts, of[keyOf(g)])
 		}
+	}
+	return nil
+}
+
+// red tells each of the staged which of its gates hold it back, and reports whether one does.
+func (l *batch) red(staged []*arrival) (red bool) {
+	for _, a := range staged {
+		a.red = nil
+		binding := map[gateKey]bool{}
 		for _, g := range l.ratchet.binding(l.p, a.task) {
-			if of[keyOf(g)].Exit != 0 {
-				a.red, red = append(a.red, of[keyOf(g)]), true
+			binding[keyOf(g)] = true
+		}
+		for i, g := range a.task.gates {
+			a.receipts[i].Red = a.receipts[i].Exit != 0 && l.ratchet.advises[keyOf(g)]
+			if binding[keyOf(g)] && a.receipts[i].Exit != 0 {
+				a.red, red = append(a.red, a.receipts[i]), true
 			}
 		}
 	}
-	return red, nil
+	return red
 }
 
 func (l *batch) advance(ctx context.Context, staged []*arrival) error {
@@ -194,6 +234,8 @@ func (l *batch) advance(ctx context.Context, staged []*arrival) error {
 	}
 	if moved {
 		l.head = to
+	} else {
+		l.fall(errOtherwise)
 	}
 	for _, a := range staged {
 		if a.outcome = "stale"; moved {
@@ -204,34 +246,45 @@ func (l *batch) advance(ctx context.Context, staged []*arrival) error {
 	return l.settle(ctx, staged...)
 }
 
-// begin records once that a task's work is being joined.
-func (l *batch) begin(ctx context.Context, a *arrival) error {
-	if l.started[a.task] {
-		return nil
+// begin records once that work is being joined.
+func (l *batch) begin(ctx context.Context, all ...*arrival) error {
+	var events []event.Event
+	for _, a := range all {
+		if l.begun[a.task] {
+			continue
+		}
+		l.begun[a.task] = true
+		events = append(events, event.Event{Task: a.task.ID, Ant: a.task.ant(), Body: event.LandingStarted{Onto: a.onto, Commit: a.task.work}})
 	}
-	l.started[a.task] = true
-	started := event.LandingStarted{Onto: a.onto, Commit: a.task.work}
-	return record(ctx, l.p, event.Event{Task: a.task.ID, Ant: a.task.ant(), Body: started})
+	return record(ctx, l.p, events...)
 }
 
 // settle records what came of work.
 func (l *batch) settle(ctx context.Context, all ...*arrival) error {
+	if err := l.begin(ctx, all...); err != nil {
+		return err
+	}
 	var events []event.Event
 	for _, a := range all {
-		done := event.LandingDone{Onto: a.onto, Commit: a.candidate.Commit, Outcome: a.outcome, Files: a.candidate.Files, GateInputsChanged: a.inputs}
-		if a.conflict != nil {
-			done.Commit, done.Files = a.task.work, a.conflict.Files
-		}
-		events = append(events, event.Event{Task: a.task.ID, Ant: a.task.ant(), Body: done})
+		events = append(events, l.done(a))
 	}
 	l.settled = append(l.settled, all...)
 	return record(ctx, l.p, events...)
 }
 
-// arrived takes a landing into the run. What it left open lands next, or ends with the error.
-func (r *run) arrived(ctx context.Context, l *batch, err error) error {
+func (l *batch) done(a *arrival) event.Event {
+	done := event.LandingDone{Onto: a.onto, Commit: a.candidate.Commit, Outcome: a.outcome, Files: a.candidate.Files, GateInputsChanged: a.inputs, Tree: a.ran}
+	if a.conflict != nil {
+		done.Commit, done.Files = a.task.work, a.conflict.Files
+	}
+	return event.Event{Task: a.task.ID, Ant: a.task.ant(), Body: done}
+}
+
+// joined takes a landing into the run. What it left open lands next, or ends with the error.
+func (r *run) joined(ctx context.Context, l *batch) error {
 	r.head = l.head
 	maps.Copy(r.ratchet.passed, l.ratchet.passed)
+	maps.Copy(r.ratchet.red, l.ratchet.red)
 	r.ratchet.advises = l.ratchet.advises
 	open := slices.Clone(l.tasks)
 	var errs []error
@@ -239,12 +292,12 @@ func (r *run) arrived(ctx context.Context, l *batch, err error) error {
 		open = slices.DeleteFunc(open, func(t *task) bool { return t == a.task })
 		errs = append(errs, r.settled(ctx, a))
 	}
-	if err == nil {
-		r.toLand = append(open, r.toLand...)
-		return errors.Join(errs...)
-	}
 	for _, t := range open {
-		errs = append(errs, r.lost(ctx, t, err))
+		if l.err == nil {
+			r.wait(t)
+			continue
+		}
+		errs = append(errs, r.lost(ctx, t, l.err))
 	}
 	return errors.Join(errs...)
 }
@@ -260,6 +313,7 @@ func (r *run) settled(ctx context.Context, a *arrival) error {
 		t.report.Commit, t.report.Files = a.candidate.Commit, a.candidate.Files
 		return r.end(ctx, t, landed, "")
 	case "empty":
+		t.work = ""
 		return r.end(ctx, t, noChange, "the branch has all of it already")
 	case "review":
 		return r.review(ctx, t, a.inputs)

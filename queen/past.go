@@ -20,13 +20,13 @@ type Past struct {
 	Over    bool                        // every task has ended well
 
 	fence   int64
-	names   map[string]int    // ants by card
-	advises map[string]bool   // commands of gates, red on the base and not yet passed on a tree of the branch
-	traces  map[string]*trace // how far each task came
-	trees   map[string]string // the last worktree of each ant
-	found   []found           // landings that the log does not know
-	open    map[string]bool   // tasks that landed and whose end is not in the log
-	landing []event.GateReceipt
+	names   map[string]int                 // ants by card
+	advises map[string]bool                // commands of gates, red on the base and not yet passed on a tree of the branch
+	traces  map[string]*trace              // how far each task came
+	trees   map[string]string              // the last worktree of each ant
+	found   []found                        // landings that the log does not know
+	open    map[string]bool                // tasks that landed and whose end is not in the log
+	landing map[string][]event.GateReceipt // by tree
 }
 
 // found is a landing of which the branch alone knows.
@@ -38,7 +38,7 @@ type found struct {
 // Recall folds the log of a run.
 func Recall(events iter.Seq2[event.Event, error]) (*Past, error) {
 	p := &Past{Ended: map[string]event.TaskReport{}, Kept: map[string]string{}, names: map[string]int{}, advises: map[string]bool{},
-		traces: map[string]*trace{}, trees: map[string]string{}, open: map[string]bool{}}
+		landing: map[string][]event.GateReceipt{}, traces: map[string]*trace{}, trees: map[string]string{}, open: map[string]bool{}}
 	for e, err := range events {
 		if err != nil {
 			return nil, err
@@ -73,8 +73,6 @@ func (p *Past) add(e event.Event) {
 		}
 	case event.GateDone:
 		p.gate(b)
-	case event.LandingStarted:
-		p.landing = nil
 	case event.LandingDone:
 		p.landed(e.Task, b)
 	case event.TaskDone:
@@ -100,7 +98,7 @@ func (p *Past) gate(b event.GateDone) {
 	case b.Where == "base" && b.Exit != 0:
 		p.advises[b.Command] = true
 	case b.Where == "landing":
-		p.landing = append(p.landing, event.GateReceipt{Command: b.Command, Exit: b.Exit, Ms: b.Ms, Output: b.Output, Tree: b.Tree, Reused: b.Reused, Red: b.RedOnBase})
+		p.landing[b.Tree] = append(p.landing[b.Tree], event.GateReceipt{Command: b.Command, Exit: b.Exit, Ms: b.Ms, Output: b.Output, Tree: b.Tree, Reused: b.Reused, Red: b.RedOnBase})
 	}
 }
 
@@ -108,20 +106,20 @@ func (p *Past) landed(task string, b event.LandingDone) {
 	if b.Outcome != landed || b.Into != "" {
 		return
 	}
-	p.Head = b.Commit
-	for _, g := range p.landing {
+	for _, g := range p.landing[b.Tree] {
 		if g.Exit == 0 {
 			delete(p.advises, g.Command)
 		}
 	}
-	p.Ended[task] = event.TaskReport{Status: landed, Commit: b.Commit, Files: b.Files, Receipt: event.Receipt{Gates: p.landing}}
+	p.Head = b.Commit
+	p.Ended[task] = event.TaskReport{Status: landed, Commit: b.Commit, Files: b.Files, Receipt: event.Receipt{Gates: p.landing[b.Tree]}}
 	p.open[task] = true
 }
 
 // Land counts a task as landed by a commit of the branch, of which the log does not say so: the branch moved and colony
-// was killed before it could.
-func (p *Past) Land(task, commit string, files []string) {
-	done := event.LandingDone{Onto: p.Head, Commit: commit, Outcome: landed, Files: files}
+// was killed before it could. Tree is that on which its gates ran.
+func (p *Past) Land(task, commit, tree string, files []string) {
+	done := event.LandingDone{Onto: p.Head, Commit: commit, Tree: tree, Outcome: landed, Files: files}
 	p.found = append(p.found, found{task, done})
 	p.landed(task, done)
 }
@@ -163,7 +161,7 @@ func planOf(goal string, made event.PlanMade) plan.Plan {
 	for _, t := range made.Tasks {
 		task := plan.Task{ID: t.ID, Title: t.Title, Prompt: t.Prompt, Card: t.Card, Needs: t.Needs, Files: t.Files, Locks: t.Locks, Review: t.Review, Caps: capsOf(t.Caps)}
 		for _, c := range t.Checks {
-			task.Gates = append(task.Gates, plan.Gate{Run: c.Run, Name: c.Name, Dir: c.Dir, Timeout: time.Duration(c.TimeoutMs) * time.Millisecond})
+			task.Gates = append(task.Gates, plan.Gate{Run: c.Run, Name: c.Name, Dir: c.Dir, Timeout: time.Duration(c.TimeoutMs) * time.Millisecond, Retry: c.Retry})
 		}
 		out.Tasks = append(out.Tasks, task)
 	}

@@ -1,5 +1,5 @@
 // Package queen carries a plan out: she starts ants for the tasks whose needs are met, lands what they
-// bring one at a time after its gates passed on the combined tree, and says how every task ended.
+// bring in order after its gates passed on the combined tree, and says how every task ended.
 package queen
 
 import (
@@ -104,7 +104,9 @@ type run struct {
 	start   time.Time
 	head    string // of the branch
 	graph   *graph
-	toLand  []*task // in the order they came
+	toLand  []*task  // in the order they came
+	queued  int      // how many came to land
+	train   []*batch // landings under way, in order
 	ratchet *ratchet
 	count   tally
 	fence   int64

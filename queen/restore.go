@@ -61,7 +61,7 @@ func (r *run) goOn(ctx context.Context) error {
 		}
 		switch at.stage {
 		case stageLand:
-			r.queue(t)
+			r.wait(t)
 		case stageJudged:
 			if t.review.returned > r.p.Rounds {
 				t.detail = "sent back by the reviewer: " + worst(t.review.findings)

@@ -98,7 +98,7 @@ func (w *world) recall(t rapid.TB) *queen.Past {
 		for _, work := range strings.Split(strings.TrimPrefix(m.to, m.from+"+"), "+") {
 			id, _, _ := strings.Cut(work, ".")
 			head += "+" + work
-			past.Land(id, head, []string{id})
+			past.Land(id, head, w.trees[m.to], []string{id})
 		}
 	}
 	return past

@@ -59,7 +59,7 @@ func (r *run) judged(ctx context.Context, t *task, o Outcome) error {
 	}
 	if o.Verdict == Approve {
 		t.review.approved = t.work
-		r.queue(t)
+		r.wait(t)
 		return nil
 	}
 	if t.review.returned >= r.p.Rounds || r.halted(ctx) {

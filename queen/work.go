@@ -21,6 +21,7 @@ type back struct {
 	task    *task
 	outcome Outcome
 	landing *batch
+	tip     string // of a landing that is under way; the rest is empty
 	err     error
 }
 
@@ -32,7 +33,7 @@ func (r *run) work(ctx context.Context) error {
 	var wg conc.WaitGroup
 	defer wg.Wait()
 	backs := make(chan back)
-	ants, lands := 0, 0
+	ants := 0
 	err := r.goOn(ctx)
 	for {
 		for err == nil && !r.halted(ctx) && ants < r.p.Ants {
@@ -46,19 +47,18 @@ func (r *run) work(ctx context.Context) error {
 				wg.Go(func() { backs <- hatch(ctx, r.p.Hatcher, t, order) })
 			}
 		}
-		if err == nil && ctx.Err() == nil && lands == 0 && len(r.toLand) > 0 {
-			l := r.board()
-			lands = 1
-			wg.Go(func() { backs <- land(ctx, l) })
+		if err == nil && ctx.Err() == nil && r.mayLand() {
+			l, ctx := r.board(ctx)
+			wg.Go(func() {
+				backs <- land(ctx, l, func(tip string) { backs <- back{landing: l, tip: tip} })
+			})
 		}
-		if ants == 0 && lands == 0 {
+		if ants == 0 && len(r.train) == 0 {
 			break
 		}
 		b := <-backs
 		if b.landing == nil {
 			ants--
-		} else {
-			lands--
 		}
 		err = errors.Join(err, r.take(ctx, b))
 		if err != nil {
@@ -144,8 +144,12 @@ func hatch(ctx context.Context, h Hatcher, t *task, o Order) (b back) {
 
 // take turns what came back into the run's state.
 func (r *run) take(ctx context.Context, b back) error {
+	if b.tip != "" {
+		b.landing.tip = b.tip
+		return nil
+	}
 	if b.landing != nil {
-		return r.arrived(ctx, b.landing, b.err)
+		return errors.Join(b.err, r.arrived(ctx, b.landing))
 	}
 	if b.err != nil {
 		return r.lost(ctx, b.task, b.err)
@@ -185,7 +189,7 @@ func (r *run) came(ctx context.Context, t *task, o Outcome) error {
 		if r.wantsReview(t) {
 			return r.review(ctx, t, nil)
 		}
-		r.queue(t)
+		r.wait(t)
 		return nil
 	}
 	t.detail = o.Detail
@@ -194,12 +198,6 @@ func (r *run) came(ctx context.Context, t *task, o Outcome) error {
 		status, reason = failed, t.order.Kind
 	}
 	return r.end(ctx, t, status, reason)
-}
-
-// queue makes a task's work wait to land.
-func (r *run) queue(t *task) {
-	t.state = landing
-	r.toLand = append(r.toLand, t)
 }
 
 // retry hatches the same ant anew after colony itself lost an attempt.

@@ -31,8 +31,6 @@ type world struct {
 	ant      func(ctx context.Context, o queen.Order) (queen.Outcome, error)
 	judge    func(o queen.Order) queen.Outcome // a reviewer
 	files    map[string]string                 // content, by commit and path
-	aboard   int                               // landings that have a tree of theirs open
-	together bool                              // two landings were at work at once
 	kept     map[string]string
 	moves    []move
 	ran      []string // gates that ran, with their tree
@@ -100,7 +98,6 @@ func (w *world) Stage(_ context.Context, onto, commit string) (repo.Candidate, *
 	runtime.Gosched()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.together = w.together || w.aboard > 0
 	tree := with(w.trees[onto], strings.Split(w.trees[commit], " ")...)
 	id := onto + "+" + commit
 	w.trees[id] = tree
@@ -115,20 +112,12 @@ func (w *world) Stage(_ context.Context, onto, commit string) (repo.Candidate, *
 func (w *world) Checkout(_ context.Context, commit string) (repo.Checkout, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.together = w.together || w.aboard > 0
-	w.aboard++
-	return repo.Checkout{Dir: w.trees[commit], Tree: w.trees[commit], Remove: func() error {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.aboard--
-		return nil
-	}}, nil
+	return repo.Checkout{Dir: w.trees[commit], Tree: w.trees[commit], Remove: func() error { return nil }}, nil
 }
 
 func (w *world) Advance(_ context.Context, ref, old, new string) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.together = w.together || w.aboard > 0
 	if ref != "refs/heads/colony/r1" || w.branch != old {
 		return false, nil
 	}

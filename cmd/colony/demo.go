@@ -23,6 +23,9 @@ var demoScenario []byte
 //go:embed demo/files.txtar
 var demoFiles []byte
 
+// demoPrice is made up, so that the bill has something to show.
+const demoPrice = "1.25/0.125/1.25/10"
+
 // demoGoal is what the queen of the demo plans.
 const demoGoal = "Say in a line how many words a text has, which is the longest, and how it reads as a title and as a slug"
 
@@ -123,6 +126,7 @@ func (a *app) demoEnd(ctx context.Context, house *hatch.House, keep bool) error 
 	if err := a.bill(ctx, runs, []string{"ant"}); err != nil {
 		return err
 	}
+	fmt.Fprintf(a.out, "the rates are made up, in dollars for a million tokens of input, cached, cache write and output: %s\n", demoPrice)
 	if keep {
 		_, err = fmt.Fprintf(a.out, "kept: cd %s && git log colony/%s && colony log --state-dir %s\n", house.Root, runs[len(runs)-1].ID, house.State)
 		return err
@@ -136,7 +140,7 @@ func configure(dir, url string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the demo's settings: %w", err)
 	}
-	text := fmt.Sprintf("providers:\n  scripted: {base_url: %q}\n", url)
+	text := fmt.Sprintf("providers:\n  scripted: {base_url: %q, price: %s}\n", url, demoPrice)
 	return os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600)
 }
 

@@ -39,8 +39,11 @@ func TestDemo(t *testing.T) {
 	if len(r.conflicts) != 1 || !r.mended || (r.conflicts[0] != "title" && r.conflicts[0] != "slug") {
 		t.Errorf("conflicts of %v, landed later: %v", r.conflicts, r.mended)
 	}
-	if r.sum.Requests == 0 || r.sum != r.finished.Usage || r.finished.Price != event.Free {
+	if r.sum.Requests == 0 || r.sum != r.finished.Usage || r.finished.Price != event.Known {
 		t.Errorf("the bill is %+v at price %s, the replies are %+v", r.finished.Usage, r.finished.Price, r.sum)
+	}
+	if want := event.PicoUSD(1_250_000*r.sum.Input + 10_000_000*r.sum.Output); r.finished.USD == nil || *r.finished.USD != want || r.sum.Cached > 0 {
+		t.Errorf("the bill is %v of %+v, want %v", r.finished.USD, r.sum, want)
 	}
 	if r.slowest >= 250 {
 		t.Errorf("--fast: a reply began after %d ms", r.slowest)

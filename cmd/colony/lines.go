@@ -61,6 +61,8 @@ func told(e event.Event) string {
 		return b.What + " stopped by " + b.By.User
 	case event.Warned:
 		return b.Text + ". " + b.Next
+	case event.RunPaused:
+		return "paused: " + b.Why
 	case event.Throttled:
 		return "waits: " + b.Why
 	case event.RunFinished:
@@ -97,6 +99,9 @@ func gateWord(b event.GateDone) string {
 	word := fmt.Sprintf("failed with exit %d", b.Exit)
 	if b.Exit == 0 {
 		word = "passed"
+	}
+	if b.Flaky {
+		word = "is flaky, red and then green on one tree, and " + word
 	}
 	if b.Reused {
 		return word + " before on this tree"
