@@ -39,7 +39,7 @@ type life struct {
 	asked   atomic.Int64            // questions
 	denied  atomic.Bool             // a permission was not given
 	cut     context.CancelCauseFunc // ends this ant only
-	ears    sync.Mutex              // guards heard
+	ears    sync.Mutex              // guards heard and waiting
 	heard   []string                // texts from outside that wait for the next tool boundary
 	risen   bool                    // it works with the model that its card escalates to
 	warned  map[ledger.Little]bool  // by scope and cap: what the ant was told of

@@ -48,6 +48,8 @@ type Parts struct {
 	typed    map[string]string // settings that were given with a resume
 	AllowRed bool              // a gate that is red on the base advises until it first passes
 	Headless bool              // nobody can answer
+	OnAsk    string            // what a question comes to: deny, wait or stop; empty is the person's answer
+	AskWait  time.Duration     // how long a question waits, where the settings do not say it
 	Yes      bool              // a plan of the queen's starts without a question
 	Person   Person
 	// Edit lets the person change a text; Save keeps a plan for later and says where.
@@ -99,6 +101,7 @@ func Open(ctx context.Context, p Parts) (*Colony, error) { return open(ctx, p, n
 
 // open opens a new run, or one that goes on where it has a past.
 func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
+	p.Person = p.asked()
 	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), warmth: newWarmth(time.After)}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())

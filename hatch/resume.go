@@ -149,13 +149,15 @@ func (c *Colony) rescue(ctx context.Context) error {
 	return nil
 }
 
-// missed records the requests whose replies the dead process never got, or never kept: their money is lost.
+// missed records the requests whose replies the dead process never got, or never kept: their money is lost. Answers to the
+// questions that it left open are taken when they are asked again.
 func (c *Colony) missed(ctx context.Context) error {
 	type attempt struct {
 		ant, request string
 		number       int
 	}
 	var open []event.Event
+	asks := map[string]bool{}
 	replied := map[attempt]bool{}
 	for e, err := range c.store.Read(ctx, 0) {
 		if err != nil {
@@ -166,7 +168,14 @@ func (c *Colony) missed(ctx context.Context) error {
 			open = append(open, e)
 		case event.ModelReplied:
 			replied[attempt{e.Ant, b.Request, b.Attempt}] = true
+		case event.AskOpened:
+			asks[b.Ask] = true
+		case event.AskAnswered:
+			delete(asks, b.Ask)
 		}
+	}
+	for ask := range asks {
+		c.crew.expect(ask)
 	}
 	var lost []event.Event
 	for _, e := range open {

@@ -30,6 +30,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	defer beside.Wait()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	c.crew.begin(stop)
 	if c.past == nil {
 		beside.Go(func() { c.repo.Ahead(ctx, c.base) })
 	}

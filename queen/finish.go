@@ -30,6 +30,8 @@ type tally struct {
 	bill   ledger.Bill
 	ants   map[string][]string // by task
 	denied []event.Denied
+
+	unclear []event.Unclear
 }
 
 // read takes what was appended since the last time.
@@ -49,6 +51,9 @@ func (c *tally) read(ctx context.Context, log event.Log) error {
 				c.ants[e.Task] = append(c.ants[e.Task], e.Ant)
 			}
 		case event.ToolDone:
+			if body.Recovered && body.Rule == "unclear" {
+				c.unclear = append(c.unclear, event.Unclear{Ant: e.Ant, Tool: body.Tool, Call: body.Call})
+			}
 			if body.Fault == string(tools.PermissionDenied) {
 				c.denied = append(c.denied, event.Denied{Ant: e.Ant, Tool: body.Tool, Rule: body.Rule})
 			}
@@ -62,7 +67,7 @@ func (r *run) finish(ctx context.Context) (event.RunFinished, error) {
 	readErr := errors.Join(r.deliver(ctx), r.count.read(ctx, r.p.Log))
 	r.broken = r.broken || readErr != nil
 	f := event.RunFinished{Branch: strings.TrimPrefix(r.p.Branch, "refs/heads/"), Base: r.p.Base, Commit: r.head, WallMs: r.p.Now().Sub(r.start).Milliseconds(),
-		Reason: r.why, Denied: r.count.denied, Labels: r.p.Labels}
+		Reason: r.why, Denied: r.count.denied, Unclear: r.count.unclear, Labels: r.p.Labels}
 	if r.refused != nil {
 		f.Reason = r.refused.Reason
 	}

@@ -56,10 +56,10 @@ func (a *app) answerCmd() *cobra.Command {
 	var state, run string
 	cmd := &cobra.Command{
 		Use: "answer ASK allow|deny|TEXT", Short: "answer an open question", Args: exactArgs(2, -1),
-		Long:    "Answer a question that colony inbox lists.\n" + exitHelp,
+		Long:    "Answer a question that colony inbox lists. With --run, also one of a run that nobody carries out now: the answer waits\nfor colony resume.\n" + exitHelp,
 		Example: "  colony answer worker-1.1 allow\n  colony answer worker-2.1 'use the second table'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			past, err := a.running(state, run)
+			past, err := a.asking(cmd, state, run, args[0])
 			if err != nil {
 				return err
 			}
@@ -69,6 +69,24 @@ func (a *app) answerCmd() *cobra.Command {
 	cmd.Flags().StringVar(&run, "run", "", "the `RUN` of the question")
 	a.stateFlag(cmd, &state)
 	return cmd
+}
+
+// asking is the run whose question is answered. Where nobody carries the run out, the answer waits for a resume, if the
+// question is open.
+func (a *app) asking(cmd *cobra.Command, state, run, ask string) (hatch.Past, error) {
+	past, err := a.running(state, run)
+	if err == nil || run == "" {
+		return past, err
+	}
+	gone, findErr := hatch.Locate(a.where(state)).Find(run)
+	if findErr != nil {
+		return past, err
+	}
+	open, openErr := openAsks(cmd, gone)
+	if openErr != nil || len(withoutAsk(open, ask)) == len(open) {
+		return past, err
+	}
+	return gone, nil
 }
 
 // running is the run that was named, else the one that is at work; its owner is there.
@@ -173,7 +191,7 @@ func openAsks(cmd *cobra.Command, past hatch.Past) ([]openAsk, error) {
 		}
 		switch b := e.Body.(type) {
 		case event.AskOpened:
-			open = append(open, openAsk{e.Run, e.Ant, b.Ask, b.Kind, b.Text, b.Choices, b.Default, b.Deadline})
+			open = append(withoutAsk(open, b.Ask), openAsk{e.Run, e.Ant, b.Ask, b.Kind, b.Text, b.Choices, b.Default, b.Deadline})
 		case event.AskAnswered:
 			open = withoutAsk(open, b.Ask)
 		}

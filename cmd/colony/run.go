@@ -25,7 +25,7 @@ import (
 type runOptions struct {
 	file, card, budget, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
 	models, gates, labels                                                              []string
-	report, from, land                                                                 string
+	report, from, land, onAsk                                                          string
 	noGate, review, yes, detach, one                                                   bool
 }
 
@@ -67,10 +67,11 @@ func (a *app) runCmd() *cobra.Command {
 	f.StringVar(&o.report, "report", "", "write what came of it to `FILE`, .md or .html")
 	f.BoolVarP(&o.detach, "detach", "d", false, "go on by itself, without this terminal")
 	f.StringVar(&o.from, "from", "", "go on from the branch of `RUN`, its plan and receipts known")
+	f.StringVar(&o.onAsk, "on-ask", "", onAskHelp)
 	f.StringVar(&o.land, "land", "", "take it over into `BRANCH` when everything landed")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "include-dirty", "approve-over", "on-ask", "watch", "web", "trust", "issue", "cluster")
+	laterFlags(cmd, "include-dirty", "approve-over", "watch", "web", "trust", "issue", "cluster")
 	return cmd
 }
 
@@ -81,6 +82,9 @@ func (a *app) stateFlag(cmd *cobra.Command, into *string) {
 func (a *app) runPlan(cmd *cobra.Command, o *runOptions, args []string) error {
 	parts, err := a.partsOf(cmd, o, args)
 	if err != nil {
+		return err
+	}
+	if err := onAsk(cmd, o.onAsk, &parts); err != nil {
 		return err
 	}
 	if err := goOnFrom(cmd, o, &parts); err != nil {
