@@ -3,9 +3,13 @@ package hatch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"colony/cards"
 	"colony/configs"
@@ -19,7 +23,7 @@ import (
 // plan, the settings, the cards and the labels are the run's own; flags override the settings as typed.
 func (h *House) Resume(ctx context.Context, p Parts, run Past, flags map[string]string) (*Colony, error) {
 	p.House = h
-	if owner := event.OwnerOf(run.Dir); owner != nil {
+	if owner := lastOwner(ctx, run.Dir); owner != nil {
 		return nil, ownedProblem(run.ID, owner)
 	}
 	past, err := queen.Recall(run.Events(ctx))
@@ -39,6 +43,24 @@ func (h *House) Resume(ctx context.Context, p Parts, run Past, flags map[string]
 	p.Models, p.typed = modelsOf(past.Started.Cards, p.Models), flags
 	p.House, p.Run, p.Plan, p.Goal, p.Labels, p.NoGate = own, run.ID, past.Plan, "", past.Started.Labels, true
 	return open(ctx, p, past)
+}
+
+// lastOwner is the living process that carries a run out; nil where there is none. A process that was killed may have left
+// a child which was just being started: it holds the lock for a moment longer.
+func lastOwner(ctx context.Context, dir string) (owner *event.OwnedError) {
+	here, err := os.Hostname()
+	for range 20 {
+		owner = event.OwnerOf(dir)
+		if owner == nil || owner.PID == 0 || err != nil || owner.Host != here || !errors.Is(syscall.Kill(owner.PID, 0), syscall.ESRCH) {
+			return owner
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return owner
+		}
+	}
+	return owner
 }
 
 // modelsOf is the models of a run that goes on: those it has, but for those that were typed now.

@@ -17,7 +17,7 @@ type Past struct {
 	Head    string                      // of the branch, as the log knows it
 	Ended   map[string]event.TaskReport // tasks that landed or needed no change
 	Kept    map[string]string           // the ref that keeps a task's work
-	Over    bool                        // every task has ended well
+	Over    bool                        // every task has ended well, and the run was finished after
 
 	fence   int64
 	names   map[string]int                 // ants by card
@@ -45,13 +45,14 @@ func Recall(events iter.Seq2[event.Event, error]) (*Past, error) {
 		}
 		p.add(e)
 	}
-	p.Over = len(p.Plan.Tasks) > 0 && len(p.Ended) == len(p.Plan.Tasks)
+	p.Over = p.Over && len(p.Plan.Tasks) > 0 && len(p.Ended) == len(p.Plan.Tasks)
 	return p, nil
 }
 
 func (p *Past) add(e event.Event) {
 	if e.Task != "" {
 		p.trace(e.Task).add(e)
+		p.Over = false
 	}
 	switch b := e.Body.(type) {
 	case event.RunStarted:
@@ -78,6 +79,7 @@ func (p *Past) add(e event.Event) {
 	case event.TaskDone:
 		p.done(e.Task, b)
 	case event.RunFinished:
+		p.Over = true
 		for _, t := range p.traces {
 			t.over = t.ended
 		}

@@ -121,27 +121,18 @@ func (s script) there(c wireCall) string {
 
 // missing is the calls that a look did not show to have happened, and those that had to be repeated anyway.
 func (s script) missing(p place, seen exchange) []wireCall {
-	shown := ""
-	for _, c := range seen.calls {
-		shown += seen.results[c.ID] + "\n"
-	}
 	var left []wireCall
 	for i, c := range p.look {
-		switch {
-		case s.there(c) != "" && i < len(seen.calls):
-			if !strings.Contains(seen.results[seen.calls[i].ID], isThere) {
-				left = append(left, c)
-			}
-		case !shows(shown, c):
-			left = append(left, c)
+		shown := ""
+		if i < len(seen.calls) {
+			shown = seen.results[seen.calls[i].ID]
 		}
-	}
-	for _, c := range p.redo {
-		if !shows(shown, c) {
-			left = append(left, c)
+		if there := s.there(c) != ""; there && strings.Contains(shown, isThere) || !there && shows(shown, c) {
+			continue
 		}
+		left = append(left, c)
 	}
-	return left
+	return append(left, p.redo...)
 }
 
 // shows reports whether a text holds every line that a write or an edit puts in.
