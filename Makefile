@@ -40,7 +40,7 @@ kill:
 FUZZ ?= 60s
 fuzz:
 	@COLONY_FUZZ=$(FUZZ) $(GO) test ./guard -run TestRandomShell -v -count 1 -timeout 24h
-	@$(GO) test ./guard/shell -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZ)
+	@$(GO) test ./guard/shell -run '^$$' -fuzz FuzzParse -fuzzminimizetime 1x -fuzztime $(FUZZ)
 
 bench: build
 	@$(GO) test ./cmd/colony -run '^$$' -bench Table -benchtime 1x -count 1 -timeout 20m

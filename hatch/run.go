@@ -31,9 +31,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	c.crew.begin(stop)
-	if c.past == nil {
-		beside.Go(func() { c.repo.Ahead(ctx, c.base) })
-	}
+	beside.Go(func() { c.repo.Ahead(ctx, c.base, c.spares()) })
 	both.Go(func() { unread = c.readAdvice(ctx) })
 	both.Go(func() { unbegun = c.begin(ctx) })
 	both.Wait()
@@ -71,6 +69,14 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 		return finished, fmt.Errorf("clean up the worktrees: %w", err)
 	}
 	return finished, nil
+}
+
+// spares is how many worktrees are kept ready: as many as may be asked for at once.
+func (c *Colony) spares() int {
+	if n := len(c.parts.Plan.Tasks); n > 0 {
+		return min(c.width(), n)
+	}
+	return c.width()
 }
 
 // start makes the branch of a new run, or takes up that of one that goes on.

@@ -27,6 +27,8 @@ type caller struct {
 	dir  string   // where it starts
 	side []string // --git-dir and --work-tree
 	env  []string
+
+	traffic *traffic // in which this git is one
 }
 
 // hardened is what every git is told, whatever a configuration file says.
@@ -37,7 +39,7 @@ func hardened() [][2]string {
 		{"core.logAllRefUpdates", "false"}, {"core.filesRefLockTimeout", lockWaits}, {"core.packedRefsTimeout", lockWaits},
 		{"core.fsyncMethod", "batch"}, {"safe.bareRepository", "explicit"},
 		{"protocol.allow", "never"}, {"protocol.ext.allow", "never"}, {"credential.helper", ""},
-		{"gc.auto", "0"}, {"maintenance.auto", "false"}, {"commit.gpgsign", "false"}, {"submodule.recurse", "false"},
+		{"init.defaultRefFormat", "files"}, {"gc.auto", "0"}, {"maintenance.auto", "false"}, {"commit.gpgsign", "false"}, {"submodule.recurse", "false"},
 		{"advice.addEmbeddedRepo", "false"}, {"diff.external", ""}, {"pack.threads", "1"},
 	}
 }
@@ -107,7 +109,9 @@ func (c caller) run(ctx context.Context, in []byte, args ...string) ([]byte, err
 	if in != nil {
 		cmd.Stdin = bytes.NewReader(in)
 	}
+	c.traffic.enter()
 	err := cmd.Run()
+	c.traffic.leave()
 	return out.Bytes(), outcome(ctx, args[0], err, errs, out)
 }
 

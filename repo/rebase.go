@@ -87,7 +87,7 @@ func (r *Repo) pick(ctx context.Context, onto, commit string) (string, *Conflict
 	}
 	// The target's tree, as if it had been made from the commit's parent: then that is what both have in common.
 	by := r.User().signature(time.Now())
-	beside, err := r.write(ctx, object{tree: target.tree, parents: work.parents, author: by, committer: by, text: "colony: where work is put\n"})
+	beside, err := r.write(object{tree: target.tree, parents: work.parents, author: by, committer: by, text: "colony: where work is put\n"})
 	if err != nil {
 		return "", nil, err
 	}
@@ -102,6 +102,6 @@ func (r *Repo) pick(ctx context.Context, onto, commit string) (string, *Conflict
 		return onto, nil, nil
 	}
 	work.tree, work.parents, work.committer = tree, []string{onto}, by
-	at, err := r.write(ctx, work)
+	at, err := r.write(work)
 	return at, nil, err
 }

@@ -20,6 +20,8 @@ func (r *Repo) Resume(ctx context.Context, base, head string) (landed [][2]strin
 	if err := r.Prepare(ctx, base); err != nil {
 		return nil, err
 	}
+	r.conflicted.Store(true) // before this process
+	r.pool.fix()
 	var at string
 	at, err = r.at(ctx, r.Branch())
 	if err != nil {
@@ -77,13 +79,13 @@ func (r *Repo) Rescue(ctx context.Context, keep func(name string) bool) (map[str
 		if keep(e.Name()) {
 			continue
 		}
-		t := r.tree(e.Name(), r.Place(e.Name()), r.run+"."+e.Name(), "")
-		if e.Name() == aheadName { // nobody has worked there
-			if err := t.erase(); err != nil {
+		if strings.HasPrefix(e.Name(), spareMark) {
+			if err := r.tree(e.Name(), r.Place(e.Name()), r.run+"."+e.Name(), "").erase(); err != nil {
 				return kept, err
 			}
 			continue
 		}
+		t := r.tree(e.Name(), r.Place(e.Name()), r.run+"."+e.Name(), "")
 		out, err := t.git.run(ctx, nil, "rev-parse", "--verify", "HEAD")
 		if err != nil {
 			continue // it was never made whole

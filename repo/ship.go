@@ -57,7 +57,7 @@ func (r *Repo) both(ctx context.Context, first, second string) (string, error) {
 	}
 	joined := objects[0]
 	joined.parents = []string{first, second}
-	return r.write(ctx, joined)
+	return r.write(joined)
 }
 
 func (r *Repo) began() string {

@@ -29,12 +29,11 @@ func (r *Repo) Prepare(ctx context.Context, base string) error {
 	}
 	var all []entry
 	var left []string
-	var tree string
 	var listErr, leftErr, treeErr error
 	var wg conc.WaitGroup
 	wg.Go(func() { all, listErr = r.entries(ctx, base) })
 	wg.Go(func() { left, leftErr = r.freeze(ctx) })
-	wg.Go(func() { tree, treeErr = r.Tree(ctx, base) })
+	wg.Go(func() { _, treeErr = r.Tree(ctx, base) })
 	wg.Wait()
 	if err := cmp.Or(listErr, leftErr, treeErr); err != nil {
 		return err
@@ -49,7 +48,10 @@ func (r *Repo) Prepare(ctx context.Context, base string) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.base, r.baseTree, r.modules, r.leads, r.left = base, tree, modules, outside, left
+	r.base, r.modules, r.leads, r.left = base, modules, outside, left
+	if len(modules) > 0 {
+		r.pool.fix()
+	}
 	return nil
 }
 

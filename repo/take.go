@@ -106,7 +106,7 @@ func (r *Repo) Take(ctx context.Context, t Target, commit string) (moved bool, e
 	if over, err := r.reaches(ctx, commit, t.Head); err != nil || !over {
 		return false, err
 	}
-	logged := &Repo{run: r.run, state: r.state, found: r.found, own: r.own, // a move of the user's branch is in its reflog
+	logged := &Repo{run: r.run, state: r.state, found: r.found, own: r.own, known: r.known, // a move of the user's branch is in its reflog
 		user: r.user.with("core.logAllRefUpdates=true", "GIT_REFLOG_ACTION=colony land "+r.run)}
 	if t.Dir == "" {
 		return logged.swap(ctx, t.ref(), t.Head, commit)

@@ -30,16 +30,20 @@ func (r *Repo) Worktree(ctx context.Context, name, commit string) (*Tree, error)
 	if err := errors.Join(checkName(name), checkID(commit)); err != nil {
 		return nil, fmt.Errorf("make a worktree: %w", err)
 	}
-	t, err := r.takeAhead(name, commit)
-	if err == nil && t == nil {
-		t = r.tree(name, r.Place(name), r.run+"."+name, commit)
-		err = t.make(ctx)
+	raw, err := r.spared(ctx, commit)
+	if err == nil && raw == nil {
+		raw = r.nameless(commit)
+		err = raw.make(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make the worktree %s: %w", name, err)
 	}
-	if err := t.furnish(ctx, false); err != nil {
-		return nil, errors.Join(fmt.Errorf("make the worktree %s: %w", name, err), t.erase())
+	t := r.tree(name, r.Place(name), r.run+"."+name, commit)
+	if err = raw.furnish(ctx, false); err == nil {
+		err = raw.become(t)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make the worktree %s: %w", name, err), raw.erase())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
