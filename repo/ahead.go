@@ -48,12 +48,20 @@ func (r *Repo) Ahead(ctx context.Context, commit string, most int) {
 	defer stop()
 	p.stop, p.filler, p.near = stop, filler, commit
 	p.mu.Unlock()
-	defer close(filler)
+	defer p.left(filler)
 	for p.lacks(ctx, most) && r.own.traffic.quiet(ctx) {
 		if !r.makeSpare(ctx) {
 			return
 		}
 	}
+}
+
+// left says that nobody fills the pool any more.
+func (p *pool) left(filler chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stop = nil
+	close(filler)
 }
 
 // lacks waits until a spare is missing; false when ctx ends.
@@ -227,7 +235,7 @@ func (r *Repo) dropSpares() error {
 	}
 	p.mu.Lock()
 	all := p.all
-	p.all, p.stop = nil, nil
+	p.all = nil
 	p.mu.Unlock()
 	var errs []error
 	for _, s := range all {
