@@ -1,4 +1,4 @@
-# colony: make demo | test | check | bench | install
+# colony: make demo | test | check | fuzz | damage | bench | install
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -ldflags "-X main.version=$(VERSION)"
@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 RACE := $(shell command -v $${CC:-gcc} >/dev/null 2>&1 && echo -race)
 DATADIR := $(CURDIR)/.cache
 
-.PHONY: demo build test check bench install
+.PHONY: demo build test check fuzz damage bench install
 
 build:
 	@$(GO) build $(LDFLAGS) -o bin/colony ./cmd/colony
@@ -25,6 +25,17 @@ check:
 	@GOBIN=$(DATADIR)/bin $(GO) install $(STATICCHECK) && $(DATADIR)/bin/staticcheck ./...
 	@$(GO) mod tidy -diff
 	@$(MAKE) --no-print-directory test
+
+# Each byte of a log's last group cut, and 10,000 bits flipped; the points of failpoint in the room that has most of them.
+damage:
+	@COLONY_DAMAGE=all $(GO) test ./event -run 'CutAtEveryByte|FlippedBits' -v -count 1 -timeout 60m | grep -v '^=== '
+	@$(GO) test -tags failpoints ./failpoint ./event -count 1 -timeout 10m
+
+# Random shell against the guard and a real bash, in a sandbox: a minute at a push, 10m where the reader changed.
+FUZZ ?= 60s
+fuzz:
+	@COLONY_FUZZ=$(FUZZ) $(GO) test ./guard -run TestRandomShell -v -count 1 -timeout 24h
+	@$(GO) test ./guard/shell -run '^$$' -fuzz FuzzParse -fuzzminimizetime 1x -fuzztime $(FUZZ)
 
 bench: build
 	@$(GO) test ./cmd/colony -run '^$$' -bench Table -benchtime 1x -count 1 -timeout 20m

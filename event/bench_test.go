@@ -62,6 +62,35 @@ func BenchmarkFollow(b *testing.B) {
 	percentiles(b, all)
 }
 
+// BenchmarkFollowBusy is the same while 64 writers append about 2,000 events a second.
+func BenchmarkFollowBusy(b *testing.B) {
+	dir := b.TempDir()
+	s := open(b, dir)
+	const writers, each = 64, 100
+	for range writers {
+		go func() {
+			tick := time.NewTicker(32 * time.Millisecond)
+			defer tick.Stop()
+			for range each {
+				<-tick.C
+				warn(b, s, "some text of the length that a warning usually has")
+			}
+		}()
+	}
+	var all []time.Duration
+	for e, err := range reader(b, dir).Follow(b.Context(), 0) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		if all = append(all, time.Since(e.Time)); len(all) == writers*each {
+			break
+		}
+	}
+	for b.Loop() { // the events above are what is measured
+	}
+	percentiles(b, all)
+}
+
 func BenchmarkRead(b *testing.B) {
 	s := open(b, b.TempDir())
 	var events []event.Event

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -90,37 +89,6 @@ func TestDamageIsNamed(t *testing.T) {
 	}
 }
 
-// Whatever byte of the file is flipped, all is read or the damage is named.
-func TestFlippedBytes(t *testing.T) {
-	dir := t.TempDir()
-	s := open(t, dir)
-	want := []string{"1", "2", "3"}
-	warn(t, s, want...)
-	s.Close()
-	path := filepath.Join(dir, "events.db")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	step := 37
-	for at := 0; at < len(whole); at += step {
-		flipped := slices.Clone(whole)
-		flipped[at] ^= 1 << (at % 8)
-		if err := os.WriteFile(path, flipped, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got, err := readFlipped(t, dir)
-		var corrupt *event.CorruptError
-		var newer *event.FormatError
-		switch {
-		case err == nil && slices.Equal(got, want):
-		case errors.As(err, &corrupt), errors.As(err, &newer), errors.Is(err, fs.ErrNotExist):
-		default:
-			t.Errorf("byte %d: %q, %v", at, got, err)
-		}
-	}
-}
-
 // A log that lost its end is named by owner, reader and follower.
 func TestCutTail(t *testing.T) {
 	dir := t.TempDir()
@@ -145,34 +113,6 @@ func TestCutTail(t *testing.T) {
 		}
 		if got := readAll(t, r.Read(t.Context(), 0)); len(got) != 1 {
 			t.Errorf("mark %q: %q", mark, got)
-		}
-	}
-}
-
-// What a killed owner acknowledged is there, or its loss is named, wherever its file was cut.
-func TestCutFile(t *testing.T) {
-	dir := t.TempDir()
-	o := start(t, dir)
-	o.append(t, "1")
-	o.append(t, "2")
-	o.kill()
-	path := filepath.Join(dir, "events.db-wal")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for keep := len(whole); keep >= 0; keep -= 1031 {
-		if err := os.WriteFile(path, whole[:keep], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		os.Remove(filepath.Join(dir, "events.db-shm"))
-		got, err := readFlipped(t, dir)
-		var corrupt *event.CorruptError
-		switch {
-		case keep == len(whole) && err == nil && len(got) == 2:
-		case keep < len(whole) && (errors.As(err, &corrupt) || errors.Is(err, fs.ErrNotExist)):
-		default:
-			t.Errorf("cut to %d of %d: %q, %v", keep, len(whole), got, err)
 		}
 	}
 }
@@ -224,13 +164,4 @@ func TestUnsignedOwner(t *testing.T) {
 	if !errors.As(err, &owned) || owned.PID != 0 || owned.Host == "" {
 		t.Errorf("%v", err)
 	}
-}
-
-func readFlipped(t *testing.T, dir string) ([]string, error) {
-	r, err := event.OpenReader(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return read(t, r.Read(t.Context(), 0))
 }

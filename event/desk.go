@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"colony/failpoint"
 )
 
 // Wish is what another process asks of a run's owner. Kind is stop, steer or answer.
@@ -39,6 +41,9 @@ func Leave(dir string, w Wish) error {
 	if len(data) > longestWish {
 		return fmt.Errorf("leave a wish: %d bytes, at most %d", len(data), longestWish)
 	}
+	if err := failpoint.Hit("event.leave.before"); err != nil {
+		return fmt.Errorf("leave a wish: %w", err)
+	}
 	desk := filepath.Join(dir, "desk")
 	if err := os.MkdirAll(desk, 0o700); err != nil {
 		return fmt.Errorf("leave a wish: %w", err)
@@ -47,7 +52,13 @@ func Leave(dir string, w Wish) error {
 	if err := writeSynced(name+".tmp", data); err != nil {
 		return fmt.Errorf("leave a wish: %w", err)
 	}
-	if err := os.Rename(name+".tmp", name+wishEnd); err != nil {
+	if err := failpoint.Hit("event.rename.before"); err != nil {
+		return fmt.Errorf("leave a wish: %w", err)
+	}
+	if err := errors.Join(os.Rename(name+".tmp", name+wishEnd), syncDir(desk)); err != nil {
+		return fmt.Errorf("leave a wish: %w", err)
+	}
+	if err := failpoint.Hit("event.rename.after"); err != nil {
 		return fmt.Errorf("leave a wish: %w", err)
 	}
 	return nil
@@ -62,42 +73,62 @@ func writeSynced(path string, data []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// Take yields the wishes on the desk in the order they were left, each after it was removed. What is no wish is removed
-// too. Only the owner takes.
-func Take(dir string) ([]Wish, error) {
+// Take carries out the wishes on the desk in the order they were left, and removes each when carry has returned nil: one
+// whose owner is killed meanwhile is taken again by the next. What is no wish is removed too. Only the owner takes.
+func Take(dir string, carry func(Wish) error) error {
 	desk := filepath.Join(dir, "desk")
 	entries, err := os.ReadDir(desk)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look at the desk: %w", err)
+		return fmt.Errorf("look at the desk: %w", err)
 	}
-	var wishes []Wish
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), wishEnd) || len(wishes) == mostWishes {
-			continue
+	for n, e := range slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.HasSuffix(e.Name(), wishEnd) }) {
+		if n == mostWishes {
+			break
 		}
-		w, ok, err := takeOne(filepath.Join(desk, e.Name()))
-		if err != nil {
-			return wishes, fmt.Errorf("take a wish: %w", err)
-		}
-		if ok {
-			wishes = append(wishes, w)
+		if err := takeOne(filepath.Join(desk, e.Name()), carry); err != nil {
+			return fmt.Errorf("take a wish: %w", err)
 		}
 	}
-	return wishes, nil
+	return nil
 }
 
-func takeOne(path string) (w Wish, ok bool, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+func takeOne(path string, carry func(Wish) error) error {
+	w, ok, err := readWish(path)
 	if err != nil {
-		return w, false, os.Remove(path)
+		return err
+	}
+	if ok {
+		if err := carry(w); err != nil {
+			return err
+		}
+	}
+	if err := failpoint.Hit("event.take.before"); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return failpoint.Hit("event.take.after")
+}
+
+// readWish reads what is on the desk, and reports whether it is a wish. A link is none.
+func readWish(path string) (w Wish, ok bool, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return w, false, nil
+	}
+	if err != nil {
+		return w, false, err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, longestWish+1))
-	ok = err == nil && len(data) <= longestWish && json.Unmarshal(data, &w) == nil && w.known()
-	return w, ok, os.Remove(path)
+	if err != nil {
+		return w, false, err
+	}
+	return w, len(data) <= longestWish && json.Unmarshal(data, &w) == nil && w.known(), nil
 }
 
 func (w Wish) known() bool { return slices.Contains([]string{"stop", "steer", "answer"}, w.Kind) }

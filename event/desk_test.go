@@ -1,6 +1,8 @@
 package event_test
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,9 +12,40 @@ import (
 	"colony/event"
 )
 
+// takeAll is what is on a desk, which is empty then.
+func takeAll(dir string) (wishes []event.Wish, err error) {
+	err = event.Take(dir, func(w event.Wish) error {
+		wishes = append(wishes, w)
+		return nil
+	})
+	return wishes, err
+}
+
+// A wish that could not be carried out is still there, and so are those after it.
+func TestWishStaysUntilItIsCarriedOut(t *testing.T) {
+	dir := t.TempDir()
+	for _, text := range []string{"a", "b", "c"} {
+		if err := event.Leave(dir, event.Wish{Kind: "steer", Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := event.Take(dir, func(w event.Wish) error {
+		if w.Text == "b" {
+			return io.ErrUnexpectedEOF
+		}
+		return nil
+	})
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v", err)
+	}
+	if got, err := takeAll(dir); err != nil || len(got) != 2 || got[0].Text != "b" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestWishesAreTakenOnceInOrder(t *testing.T) {
 	dir := t.TempDir()
-	if got, err := event.Take(dir); err != nil || got != nil {
+	if got, err := takeAll(dir); err != nil || got != nil {
 		t.Fatalf("an empty desk: %v, %v", got, err)
 	}
 	want := []event.Wish{
@@ -25,11 +58,11 @@ func TestWishesAreTakenOnceInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := event.Take(dir)
+	got, err := takeAll(dir)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("took %+v, %v", got, err)
 	}
-	if got, err := event.Take(dir); err != nil || len(got) != 0 {
+	if got, err := takeAll(dir); err != nil || len(got) != 0 {
 		t.Errorf("taken twice: %+v, %v", got, err)
 	}
 }
@@ -48,7 +81,7 @@ func TestWhatIsNoWishIsSweptAway(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(desk, "d.json")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := event.Take(dir); err != nil || len(got) != 0 {
+	if got, err := takeAll(dir); err != nil || len(got) != 0 {
 		t.Errorf("took %+v, %v", got, err)
 	}
 	left, err := os.ReadDir(desk)

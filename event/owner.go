@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"colony/failpoint"
 )
 
 // OwnedError is a log that another process appends to.
@@ -33,6 +35,9 @@ type owner struct {
 
 // own takes the lock of the log in dir. It is held until the file is closed, also by the process's end.
 func own(dir string, now time.Time) (*os.File, error) {
+	if err := failpoint.Hit("event.own.before"); err != nil {
+		return nil, fmt.Errorf("own log: %w", err)
+	}
 	f, err := os.OpenFile(filepath.Join(dir, "owner"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("own log: %w", err)
@@ -50,6 +55,9 @@ func own(dir string, now time.Time) (*os.File, error) {
 	} else if err == nil {
 		err = sign(f, now)
 	}
+	if err == nil {
+		err = failpoint.Hit("event.own.after")
+	}
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -58,7 +66,7 @@ func own(dir string, now time.Time) (*os.File, error) {
 }
 
 // ownedBy reads who holds the lock. A holder that has not signed yet is process 0.
-func ownedBy(dir string, f *os.File) error {
+func ownedBy(dir string, f *os.File) *OwnedError {
 	var o owner
 	data, err := io.ReadAll(io.LimitReader(f, 4096))
 	if err != nil || json.Unmarshal(data, &o) != nil {

@@ -2,23 +2,68 @@ package event
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
 	"os"
 	"time"
+
+	"modernc.org/sqlite"
 )
 
 // Reader reads a log that another process may be appending to. It is safe for concurrent use.
-type Reader struct{ file file }
+type Reader struct {
+	file file
+	copy string // a directory to remove at the end; empty where the log itself is read
+}
 
-// OpenReader opens the log in dir for reading. It returns an error that is fs.ErrNotExist where there is
-// none, a *FormatError where it is newer, and a *CorruptError where it is none.
+// OpenReader opens the log in dir for reading, and changes nothing in it. It returns an error that is fs.ErrNotExist
+// where there is none, a *FormatError where it is newer, and a *CorruptError where it is none, or had events and is
+// empty. A log in a directory that cannot be written to and has no owner is read from a private copy.
 func OpenReader(dir string) (*Reader, error) {
+	if err := notEmptied(dir); err != nil {
+		return nil, err
+	}
 	if _, err := os.Stat(dbPath(dir)); err != nil {
 		return nil, fmt.Errorf("read log: %w", err)
 	}
-	db, err := connect(dir, "&mode=ro")
+	r, err := readerAt(dir, dir)
+	if !unwritable(err) {
+		return r, err
+	}
+	copied, err := copyLog(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read log %s: %w", dir, err)
+	}
+	if r, err = readerAt(copied, dir); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(copied))
+	}
+	r.copy = copied
+	return r, nil
+}
+
+// unwritable reports whether SQLite needs a file beside the log that it cannot make.
+func unwritable(err error) bool {
+	var of *sqlite.Error
+	return errors.As(err, &of) && (of.Code()&0xff == 14 || of.Code()&0xff == 8)
+}
+
+// copyLog copies what a log consists of to a directory of its own.
+func copyLog(dir string) (string, error) {
+	to, err := os.MkdirTemp("", "colony-log-")
+	if err != nil {
+		return "", err
+	}
+	if err := copyFiles(dir, to); err != nil {
+		return "", errors.Join(err, os.RemoveAll(to))
+	}
+	return to, nil
+}
+
+// readerAt reads the database in place, which is the log in dir or a copy of it.
+func readerAt(place, dir string) (*Reader, error) {
+	db, err := connect(place, "&mode=ro")
 	if err != nil {
 		return nil, fmt.Errorf("read log %s: %w", dir, err)
 	}
@@ -27,6 +72,8 @@ func OpenReader(dir string) (*Reader, error) {
 	switch {
 	case err != nil:
 		err = damage(dir, err)
+	case have == 0 && readMark(dir).seq > 0:
+		err = emptied(dir, readMark(dir))
 	case have == 0:
 		err = fmt.Errorf("read log %s: nothing is written yet: %w", dir, fs.ErrNotExist)
 	case have > format:
@@ -36,7 +83,7 @@ func OpenReader(dir string) (*Reader, error) {
 		db.Close()
 		return nil, err
 	}
-	return &Reader{file{db, dir}}, nil
+	return &Reader{file: file{db, dir}}, nil
 }
 
 // Read yields what follows after, to the end as it is now.
@@ -50,7 +97,13 @@ func (r *Reader) Follow(ctx context.Context, after Seq) iter.Seq2[Event, error] 
 }
 
 // Close frees the reader. What reads or follows still ends with an error.
-func (r *Reader) Close() error { return r.file.db.Close() }
+func (r *Reader) Close() error {
+	err := r.file.db.Close()
+	if r.copy != "" {
+		err = errors.Join(err, os.RemoveAll(r.copy))
+	}
+	return err
+}
 
 // poller is a file whose growth is seen by looking.
 type poller struct{ file }

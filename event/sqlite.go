@@ -23,6 +23,8 @@ const pollEvery = 5 * time.Millisecond
 
 const schema = `CREATE TABLE events (seq INTEGER PRIMARY KEY, head BLOB NOT NULL, fields BLOB NOT NULL, sum BLOB NOT NULL)`
 
+const insert = `INSERT INTO events (seq, head, fields, sum) VALUES (?, ?, ?, ?)`
+
 // FormatError is a log that a newer colony wrote.
 type FormatError struct {
 	Log        string
@@ -46,11 +48,25 @@ func connect(dir, more string) (*sql.DB, error) {
 	return sql.Open("sqlite", name)
 }
 
-// create makes an empty file that only its owner may read, where there is none.
-func create(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// makeDir makes a log's directory where there is none, and its name is on the disk too.
+func makeDir(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err == nil {
+		return syncDir(filepath.Dir(dir))
+	}
+	return os.MkdirAll(dir, 0o700)
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
 		return err
 	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// create makes an empty file that only its owner may read, where there is none.
+func create(dir string) error {
 	f, err := os.OpenFile(dbPath(dir), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -76,7 +92,7 @@ func prepare(ctx context.Context, db *sql.DB, dir string) error {
 	}
 	defer tx.Rollback()
 	if _, err := tx.ExecContext(ctx, schema+fmt.Sprintf("; PRAGMA user_version = %d", format)); err != nil {
-		return err
+		return damage(dir, err)
 	}
 	return tx.Commit()
 }

@@ -2,10 +2,10 @@ package event
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"slices"
@@ -26,6 +26,9 @@ const groupSize = 256
 type Parts struct {
 	Run string // stamped on events that name no run
 	Now func() time.Time
+	// Stuck is called before each further try while the disk takes nothing, and says whether there is to be one. Where
+	// it is nil the log tries until it is closed.
+	Stuck func(*StuckError) bool
 }
 
 // Store is a log in a file, held by the one process that appends to it.
@@ -60,7 +63,7 @@ func Open(ctx context.Context, dir string, p Parts) (*Store, error) {
 	if p.Run == "" || p.Now == nil {
 		return nil, errors.New("open log: it needs a run and a clock")
 	}
-	if err := create(dir); err != nil {
+	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	lock, err := own(dir, p.Now())
@@ -76,6 +79,12 @@ func Open(ctx context.Context, dir string, p Parts) (*Store, error) {
 }
 
 func open(ctx context.Context, dir string, p Parts, lock *os.File) (*Store, error) {
+	if err := sound(ctx, dir); err != nil {
+		return nil, err
+	}
+	if err := create(dir); err != nil {
+		return nil, err
+	}
 	db, err := connect(dir, "&_pragma=journal_mode(WAL)&_txlock=immediate")
 	if err != nil {
 		return nil, err
@@ -92,11 +101,26 @@ func open(ctx context.Context, dir string, p Parts, lock *os.File) (*Store, erro
 		db.Close()
 		return nil, err
 	}
+	w.stuck = p.Stuck
 	go func() {
 		defer close(s.done)
-		w.run(s.queue, s.kick, s.stop)
+		w.run(s.queue, s.kick)
 	}()
 	return s, nil
+}
+
+// sound is an error where there is a log that is not to be written to: a newer one, or one that lost what it had. It is
+// asked for before the file is opened for writing, which may change it.
+func sound(ctx context.Context, dir string) error {
+	r, err := OpenReader(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = r.file.end(ctx)
+	return errors.Join(err, r.Close())
 }
 
 // writer prepares the file and takes up the chain where it ends.
@@ -104,30 +128,21 @@ func (s *Store) writer(ctx context.Context, c *chain) (*writer, error) {
 	if err := prepare(ctx, s.file.db, s.file.dir); err != nil {
 		return nil, err
 	}
-	if err := s.file.reachesMark(ctx); err != nil {
+	end, err := s.file.last(ctx)
+	if err != nil {
 		return nil, err
 	}
-	var sum []byte
-	err := s.file.db.QueryRowContext(ctx, "SELECT seq, sum FROM events ORDER BY seq DESC LIMIT 1").Scan(&c.seq, &sum)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-	case err != nil:
-		return nil, damage(s.file.dir, err)
-	case len(sum) != sha256.Size:
-		return nil, &CorruptError{Log: s.file.dir, Seq: c.seq, What: "its checksum has another length"}
-	default:
-		c.last = [sha256.Size]byte(sum)
-	}
+	c.seq, c.last = end.seq, end.sum
 	conn, err := s.file.db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn, chain: c, grew: s.grew, noted: s.takeNoted}
+	w := &writer{conn: conn, chain: c, grew: s.grew, noted: s.takeNoted, file: s.file, stop: s.stop}
 	for _, p := range []struct {
 		into *(*sql.Stmt)
 		text string
 	}{
-		{&w.insert, "INSERT INTO events (seq, head, fields, sum) VALUES (?, ?, ?, ?)"},
+		{&w.insert, insert},
 		{&w.begin, "BEGIN IMMEDIATE"}, {&w.commit, "COMMIT"},
 	} {
 		if *p.into, err = conn.PrepareContext(ctx, p.text); err != nil {
@@ -140,7 +155,8 @@ func (s *Store) writer(ctx context.Context, c *chain) (*writer, error) {
 
 // Append adds the events together, all or none, and returns the last one's place after they are durable.
 // Once the writer has taken them it waits for the disk, whatever becomes of ctx: an error of ctx means that
-// nothing was appended. After an error of the disk every later append returns it too.
+// nothing was appended. A disk that is full or answers with errors is waited for as Parts.Stuck says; then the error is
+// a *StuckError. Any error of the disk is what every later append returns too.
 func (s *Store) Append(ctx context.Context, events ...Event) (Seq, error) {
 	ds, err := drafts(events)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"colony/failpoint"
 )
 
 // writer is the one goroutine that appends to a file. What waits while it flushes shares the next
@@ -19,10 +21,13 @@ type writer struct {
 	chain  *chain
 	grew   func([]record)
 	noted  func() []draft // what was noted since the last flush
-	broken error          // a flush that failed: what the disk holds is not known any more
+	broken error          // what ended it: the file is not what it should be, or nobody waits for the disk any more
+	file   file
+	stuck  func(*StuckError) bool // whether to try again; nil says yes
+	stop   <-chan struct{}
 }
 
-func (w *writer) run(queue <-chan appending, kick <-chan struct{}, stop <-chan struct{}) {
+func (w *writer) run(queue <-chan appending, kick <-chan struct{}) {
 	defer w.conn.Close()
 	defer w.commit.Close()
 	defer w.begin.Close()
@@ -40,7 +45,7 @@ func (w *writer) run(queue <-chan appending, kick <-chan struct{}, stop <-chan s
 			continue
 		case <-late:
 			w.group(nil)
-		case <-stop:
+		case <-w.stop:
 			w.group(nil)
 			return
 		}
@@ -66,15 +71,9 @@ func gather(first appending, queue <-chan appending) []appending {
 func (w *writer) group(group []appending) {
 	ends := make([]Seq, len(group))
 	if w.broken == nil {
-		records, err := w.seal(group, ends)
-		if err == nil && len(records) > 0 {
-			err = w.write(records)
-		}
-		if err != nil {
+		if err := w.land(group, ends); err != nil {
 			clear(ends)
 			w.broken = fmt.Errorf("append to log: %w", err)
-		} else {
-			w.grew(records)
 		}
 	}
 	for i, a := range group {
@@ -82,9 +81,9 @@ func (w *writer) group(group []appending) {
 	}
 }
 
-// seal makes the records of a group, and tells where each of its appends ends.
-func (w *writer) seal(group []appending, ends []Seq) (records []record, err error) {
-	for _, d := range w.noted() {
+// seal makes the records of what was noted and of a group, and tells where each of its appends ends.
+func (w *writer) seal(noted []draft, group []appending, ends []Seq) (records []record, err error) {
+	for _, d := range noted {
 		r, err := w.chain.add(d)
 		if err != nil {
 			return nil, err
@@ -107,6 +106,9 @@ func (w *writer) seal(group []appending, ends []Seq) (records []record, err erro
 // write is one transaction and one flush. A single record is a transaction by itself.
 func (w *writer) write(records []record) error {
 	ctx := context.Background()
+	if err := failpoint.Hit("event.append.before"); err != nil {
+		return err
+	}
 	grouped := len(records) != 1
 	if grouped {
 		if _, err := w.begin.ExecContext(ctx); err != nil {
@@ -115,13 +117,27 @@ func (w *writer) write(records []record) error {
 	}
 	for _, r := range records {
 		if _, err := w.insert.ExecContext(ctx, int64(r.seq), r.head, r.fields, r.sum[:]); err != nil {
-			return err // nothing is written after this; the transaction ends with the connection
+			return err
 		}
+	}
+	if err := failpoint.Hit("event.flush.before"); err != nil {
+		return err
 	}
 	if grouped {
 		if _, err := w.commit.ExecContext(ctx); err != nil {
 			return err
 		}
 	}
-	return writeMark(w.mark, mark{w.chain.seq, w.chain.last})
+	if err := failpoint.Hit("event.flush.after"); err != nil {
+		return err
+	}
+	return w.tell()
+}
+
+// tell writes down in the head file how far the log reaches.
+func (w *writer) tell() error {
+	if err := writeMark(w.mark, mark{w.chain.seq, w.chain.last}); err != nil {
+		return err
+	}
+	return failpoint.Hit("event.answer.before")
 }

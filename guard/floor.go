@@ -39,6 +39,9 @@ func (p *Policy) floor(j judged) (Decision, bool) {
 		}
 	}
 	for _, host := range j.e.Hosts {
+		if j.shell() && p.parts.Sandboxed {
+			break // a sandbox has a loopback of its own and no way out
+		}
 		if private(host) {
 			return floorHit("private-address", host, fmt.Sprintf("%s is an address inside this machine or network, which no tool may reach", host)), true
 		}
@@ -191,6 +194,9 @@ var gitWrites = []string{"add", "am", "checkout", "cherry-pick", "commit", "fetc
 // changesRepository is the command of a line that would change the repository; empty where there is none.
 func changesRepository(commands []tools.Command) string {
 	for _, c := range commands {
+		if c.ReadOnly {
+			continue
+		}
 		for _, text := range append([]string{c.Text}, c.Also...) {
 			words := strings.Fields(text)
 			if len(words) > 1 && words[0] == "git" && slices.Contains(gitWrites, words[1]) {

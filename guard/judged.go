@@ -1,11 +1,10 @@
 package guard
 
 import (
+	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"colony/guard/shell"
 	"colony/tools"
 )
 
@@ -67,21 +66,15 @@ func (j judged) harmless() bool {
 	return true
 }
 
-// inGrammar reports whether the read-only grammar has a command. git is read-only at the worktree's root only:
-// another directory may hold a repository with settings of its own that name programs.
+// inGrammar reports whether the read-only grammar has a command, for where the call starts. A directory below the
+// root may hold a repository whose own settings name programs: cd and git are one unit.
 func (j judged) inGrammar(c tools.Command) bool {
-	if len(c.Argv) == 0 || slices.ContainsFunc(c.Also, func(s string) bool { return strings.HasPrefix(s, "sudo") }) {
-		return false
+	if len(c.Argv) > 0 && c.Argv[0] == "cd" {
+		return c.ReadOnly && !j.runs("git")
 	}
-	switch c.Argv[0] {
-	case "cd":
-		return !j.runs("git")
-	case "git":
-		return !j.runs("cd") && j.env.Cwd() == j.env.Root && shell.ReadOnly(c.Argv)
-	}
-	return shell.ReadOnly(c.Argv)
+	return c.ReadOnly && (!c.Root || j.env.Cwd() == j.env.Root)
 }
 
 func (j judged) runs(program string) bool {
-	return slices.ContainsFunc(j.e.Commands, func(c tools.Command) bool { return len(c.Argv) > 0 && c.Argv[0] == program })
+	return slices.ContainsFunc(j.e.Commands, func(c tools.Command) bool { return len(c.Argv) > 0 && path.Base(c.Argv[0]) == program })
 }

@@ -11,7 +11,8 @@ import (
 
 // want is one line of shell with the rules it meets and what must come of it.
 type want struct {
-	ID, Line, Want   string
+	ID, Setup        string // shell that makes the tree it is about
+	Line, Want       string
 	Allow, Ask, Deny []string
 }
 

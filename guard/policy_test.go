@@ -50,14 +50,14 @@ func newEnv(t *testing.T) *tools.Env {
 // line is what the tool sh says of a command line.
 func line(env *tools.Env, text string) tools.Effects {
 	l := shell.Parse(text)
-	e := tools.Effects{Known: l.Known, ReadOnly: l.ReadOnly(), Subjects: []string{text}, Why: l.Why}
+	e := tools.Effects{Known: l.Known, ReadOnly: l.ReadOnly(), Subjects: []string{text}, Why: l.Why, Hosts: l.Hosts}
 	if l.Commands != nil {
 		e.Commands = []tools.Command{}
 	}
 	for _, c := range l.Commands {
-		e.Commands = append(e.Commands, tools.Command{Text: c.Text, Argv: c.Argv, Also: c.Also})
+		e.Commands = append(e.Commands, tools.Command(c))
 	}
-	for _, p := range l.Reads {
+	for _, p := range append(l.Reads, l.Globs...) {
 		e.Reads = append(e.Reads, absolute(env, p))
 	}
 	for _, p := range l.Writes {

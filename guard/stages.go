@@ -57,9 +57,6 @@ func firstHit(rules []Rule, j judged) (Rule, string, bool) {
 
 // mayHit asks where a rule might apply to words that are not literal, or to a line that does not parse.
 func mayHit(rules []Rule, j judged) (Decision, bool) {
-	if j.e.Known {
-		return Decision{}, false
-	}
 	for _, r := range rules {
 		if !r.names(j.name) || !r.content {
 			continue

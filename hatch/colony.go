@@ -53,7 +53,9 @@ type Parts struct {
 	// Edit lets the person change a text; Save keeps a plan for later and says where.
 	Edit func(ctx context.Context, text []byte) ([]byte, error)
 	Save func(run string, plan []byte) (file string, err error)
-	Now  func() time.Time
+	// Stuck is told when the disk takes nothing and the run begins to wait for it; nil where nobody is to be told.
+	Stuck func(*event.StuckError)
+	Now   func() time.Time
 	// Diagnostics is for the operator; what a user must know is an event or a Problem.
 	Diagnostics hclog.Logger
 }
@@ -101,7 +103,7 @@ func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
-	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.castHelpers, c.chooseModels, c.bindGates, c.lookRound, c.openLog} {
+	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.castHelpers, c.chooseModels, c.bindGates, c.canWrite, c.lookRound, c.openLog} {
 		if err := step(ctx); err != nil {
 			c.box.Close()
 			return nil, err
@@ -321,6 +323,21 @@ func (h *House) Fresh(run string) error {
 	return &Problem{Exit: 2, Code: "run_exists", Message: fmt.Sprintf("there is a run %s already", run), Next: "give another --run-id, or none"}
 }
 
+func (c *Colony) canWrite(context.Context) error { return writable(c.parts.State) }
+
+// waits is what the log asks while the disk takes nothing: the person is told once each time, and the run waits until it
+// is stopped.
+func (c *Colony) waits(ctx context.Context) func(*event.StuckError) bool {
+	var told time.Time
+	return func(e *event.StuckError) bool {
+		if c.parts.Stuck != nil && !e.Since.Equal(told) {
+			c.parts.Stuck(e)
+		}
+		told = e.Since
+		return ctx.Err() == nil
+	}
+}
+
 func (c *Colony) openLog(ctx context.Context) (err error) {
 	dir := c.parts.runDir(c.run)
 	if err := c.parts.Fresh(c.run); err != nil && c.past == nil {
@@ -329,8 +346,8 @@ func (c *Colony) openLog(ctx context.Context) (err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the run's directory: %w", err)
 	}
-	if c.store, err = event.Open(ctx, dir, event.Parts{Run: c.run, Now: c.parts.Now}); err != nil {
-		return err
+	if c.store, err = event.Open(ctx, dir, event.Parts{Run: c.run, Now: c.parts.Now, Stuck: c.waits(ctx)}); err != nil {
+		return notStarted(c.run, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "started"), nil, 0o600); err != nil {
 		return err

@@ -71,14 +71,8 @@ func (c *Colony) tend(ctx context.Context, stop context.CancelCauseFunc) error {
 			return nil
 		case <-tick.C:
 		}
-		wishes, err := event.Take(c.parts.runDir(c.run))
-		if err != nil {
+		if err := event.Take(c.parts.runDir(c.run), func(w event.Wish) error { return c.grant(w, stop) }); err != nil {
 			return err
-		}
-		for _, w := range wishes {
-			if err := c.grant(w, stop); err != nil {
-				return err
-			}
 		}
 	}
 }

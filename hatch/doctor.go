@@ -45,12 +45,13 @@ type doctor struct {
 	house    *House   // without settings where they could not be read
 	settings settings // zero where they could not be read
 	bad      error    // why
+	fix      bool
 }
 
 // Doctor makes all checks; one that goes wrong does not end the others. It writes nothing but a file in the state
-// directory, which it removes again.
-func Doctor(ctx context.Context, places Places, environ []string, getenv func(string) string) []Check {
-	d := &doctor{places: places, getenv: getenv}
+// directory, which it removes again. With fix it mends logs that lost their end and removes what dead processes left.
+func Doctor(ctx context.Context, places Places, environ []string, getenv func(string) string, fix bool) []Check {
+	d := &doctor{places: places, getenv: getenv, fix: fix}
 	if d.house, d.bad = Enter(places, environ, nil); d.bad == nil {
 		d.settings, d.bad = readSettings(d.house.Settings)
 	}
@@ -64,7 +65,7 @@ func Doctor(ctx context.Context, places Places, environ []string, getenv func(st
 	}{
 		{"git", (*doctor).git}, {"sandbox", (*doctor).sandbox}, {"settings", (*doctor).readable}, {"keys", (*doctor).keys},
 		{"local servers", (*doctor).servers}, {"state directory", (*doctor).state}, {"disk", (*doctor).disk}, {"repository", (*doctor).repository},
-		{"gates", (*doctor).gates}, {"trust", (*doctor).trust}, {"runs", (*doctor).runs},
+		{"gates", (*doctor).gates}, {"trust", (*doctor).trust}, {"logs", (*doctor).logs}, {"runs", (*doctor).runs}, {"leavings", (*doctor).leavings},
 	} {
 		check := c.make(d, ctx)
 		check.Name = c.name
@@ -175,17 +176,7 @@ func (d *doctor) state(context.Context) Check {
 	if err := os.MkdirAll(d.places.State, 0o700); err != nil {
 		return wrong(next, "%s cannot be made: %v", d.places.State, err)
 	}
-	f, err := os.CreateTemp(d.places.State, "doctor-")
-	if err != nil {
-		return wrong(next, "%s cannot be written: %v", d.places.State, err)
-	}
-	_, err = f.WriteString("colony\n")
-	for _, end := range []func() error{f.Sync, f.Close, func() error { return os.Remove(f.Name()) }} {
-		if ended := end(); err == nil {
-			err = ended
-		}
-	}
-	if err != nil {
+	if err := probe(d.places.State); err != nil {
 		return wrong(next, "%s cannot be written: %v", d.places.State, err)
 	}
 	return ok("%s is writable", d.places.State)
@@ -257,16 +248,12 @@ func (d *doctor) runs(ctx context.Context) Check {
 		if run.Owned() {
 			continue
 		}
-		finished, err := run.finished(ctx)
-		if err != nil {
-			return wrong("keep a copy of the directory and report it", "the log of %s cannot be read: %v", view.Line(run.ID), err)
-		}
-		if !finished {
+		if finished, err := run.finished(ctx); err == nil && !finished { // the check of the logs tells of errors
 			cut = append(cut, view.Line(run.ID))
 		}
 	}
 	if len(cut) > 0 {
-		return wrong("colony status RUN shows how far it came; what landed stays on its branch", "cut off with nobody to carry them out: %s", strings.Join(cut, ", "))
+		return wrong("colony resume RUN goes on with it; colony status RUN shows how far it came", "cut off with nobody to carry them out: %s", strings.Join(cut, ", "))
 	}
 	return ok("%d of this repository, each finished or carried out", len(all))
 }

@@ -214,11 +214,14 @@ func (p Past) read(from func(*event.Reader) iter.Seq2[event.Event, error]) iter.
 	return func(yield func(event.Event, error) bool) {
 		r, err := event.OpenReader(p.Dir)
 		if err != nil {
-			yield(event.Event{}, fmt.Errorf("open the log of %s: %w", p.ID, err))
+			yield(event.Event{}, logProblem(p.ID, fmt.Errorf("open the log of %s: %w", p.ID, err)))
 			return
 		}
 		defer r.Close()
 		for e, err := range from(r) {
+			if err != nil {
+				err = logProblem(p.ID, err)
+			}
 			if !yield(e, err) {
 				return
 			}

@@ -33,13 +33,17 @@ func (c *Colony) choose(card cards.Card) (chosen, error) {
 	return c.resolve(card.Name, cmp.Or(c.parts.Models[card.Name], c.parts.Models[""], card.Model))
 }
 
-// resolve is the model that a card names; an alias stands for the settings' or the first with a key.
+// resolve is the model that a card names. An alias stands for the first with a key; small, where no provider has one,
+// for the settings' model.
 func (c *Colony) resolve(card, name string) (chosen, error) {
 	if name == "" || name == "default" {
 		name = c.settings.run.Model
 	}
 	if name == "" || name == "default" || name == "small" {
 		found, err := c.firstWithKey(cmp.Or(name, "default"))
+		if own := c.settings.run.Model; err != nil && name == "small" && strings.Contains(own, "/") {
+			found, err = own, nil
+		}
 		if err != nil {
 			return chosen{}, err
 		}

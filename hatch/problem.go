@@ -14,6 +14,7 @@ type Problem struct {
 	Message string `json:"message"`
 	Next    string `json:"next"`
 	At      *At    `json:"at,omitempty"`
+	cause   error  // what the caller may still ask for; nil in most
 }
 
 // At is a place in a file that a person wrote. Line and column count from 1.
@@ -24,6 +25,8 @@ type At struct {
 }
 
 func (p *Problem) Error() string { return p.Message }
+
+func (p *Problem) Unwrap() error { return p.cause }
 
 // FileProblem is the problem that a file's faults are: all are in its message, the first is its place.
 func FileProblem(faults strict.Faults) *Problem {

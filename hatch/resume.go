@@ -19,12 +19,12 @@ import (
 // plan, the settings, the cards and the labels are the run's own; flags override the settings as typed.
 func (h *House) Resume(ctx context.Context, p Parts, run Past, flags map[string]string) (*Colony, error) {
 	p.House = h
-	if run.Owned() {
-		return nil, &Problem{Exit: 2, Code: "running", Message: fmt.Sprintf("the run %s is carried out by a living process", run.ID), Next: "colony log " + run.ID + " --follow"}
+	if owner := event.OwnerOf(run.Dir); owner != nil {
+		return nil, ownedProblem(run.ID, owner)
 	}
 	past, err := queen.Recall(run.Events(ctx))
 	if err != nil {
-		return nil, err
+		return nil, notStarted(run.ID, err)
 	}
 	switch {
 	case len(past.Plan.Tasks) == 0:

@@ -37,7 +37,7 @@ func (r *run) end(ctx context.Context, t *task, status, reason string) error {
 
 // keep pins the last commit of work that did not land, where its ant did not.
 func (r *run) keep(ctx context.Context, t *task) error {
-	if t.met() || t.work == "" || t.kept != "" {
+	if t.state == landed || t.work == "" || t.kept != "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)

@@ -313,6 +313,7 @@ func (r *run) settled(ctx context.Context, a *arrival) error {
 		t.report.Commit, t.report.Files = a.candidate.Commit, a.candidate.Files
 		return r.end(ctx, t, landed, "")
 	case "empty":
+		t.work = ""
 		return r.end(ctx, t, noChange, "the branch has all of it already")
 	case "review":
 		return r.review(ctx, t, a.inputs)

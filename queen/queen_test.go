@@ -153,6 +153,22 @@ func TestConflictComesBack(t *testing.T) {
 	}
 }
 
+// What an ant had made before it said that nothing needs to change is kept.
+func TestWorkBeforeNoChangeIsKept(t *testing.T) {
+	w := newWorld()
+	w.conflict["a"] = 1
+	w.ant = func(_ context.Context, o queen.Order) (queen.Outcome, error) {
+		if o.Kind == "conflict" {
+			return queen.Outcome{Reason: queen.NoChange, Detail: "it is there already"}, nil
+		}
+		return w.work(o), nil
+	}
+	f := run(t, t.Context(), w.parts(tasks(task("a")), "test"))
+	if statuses(f) != "a=no_change:it is there already" || w.kept["refs/colony/r1/kept/a"] != "a.1" || len(f.Kept) != 1 {
+		t.Errorf("%s, kept %v, %v", statuses(f), w.kept, f.Kept)
+	}
+}
+
 // contract 64: two green works with a broken sum: the second comes back with the gate, and does not land so.
 func TestABrokenSumDoesNotLand(t *testing.T) {
 	w := newWorld()

@@ -30,6 +30,9 @@ type Command struct {
 	Text string   // as written, wrappers peeled
 	Argv []string // literal words; nil where a word is not literal
 	Also []string // the same command read otherwise (with wrappers, by base name): deny and ask rules see these too
+
+	ReadOnly bool // known to change nothing; Argv may be nil all the same
+	Root     bool // ReadOnly only from the worktree's root
 }
 
 // Opinion is a tool's own word on a call. A pre-approval never passes the floor, a deny or an ask rule.

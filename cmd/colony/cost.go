@@ -20,7 +20,8 @@ func (a *app) costCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cost [RUN]", Short: "the bill", Args: exactArgs(0, 1),
 		Long: "Print what a run, or this repository where none is named, has cost: by ant, card, task, model or run.\n" +
-			"An amount whose price is not known is unknown, never 0.\n" + exitHelp,
+			"An amount whose price is not known is unknown, never 0. What a damaged log does not tell is named, and the exit code\n" +
+			"is 3 then.\n" + exitHelp,
 		Example: "  colony cost\n  colony cost @ --by card --by model\n  colony cost --by task --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			house := hatch.Locate(a.where(state))
@@ -40,9 +41,14 @@ func (a *app) costCmd() *cobra.Command {
 
 // bill prints what runs have cost.
 func (a *app) bill(ctx context.Context, pasts []hatch.Past, by []string) error {
-	bill, err := ledger.Fold(all(ctx, pasts))
+	var bad []damaged
+	var last error
+	bill, err := ledger.Fold(whole(pasts, func(p hatch.Past) iter.Seq2[event.Event, error] { return p.Events(ctx) }, &bad, &last))
 	if err != nil {
 		return err
+	}
+	if len(bad) > 0 {
+		a.exit = 3
 	}
 	for _, p := range pasts {
 		if p.Owned() {
@@ -54,14 +60,23 @@ func (a *app) bill(ctx context.Context, pasts []hatch.Past, by []string) error {
 		return &hatch.Problem{Exit: 2, Code: "usage", Message: err.Error(), Next: "use --by " + strings.Join(ledger.Keys(), ", --by ")}
 	}
 	if a.json {
-		return printJSON(a.out, table)
+		return printJSON(a.out, struct {
+			ledger.Table
+			Damaged []damaged `json:"damaged,omitempty"`
+		}{table, bad})
 	}
 	columns := width(a.out)()
 	if columns == 0 {
 		columns = 120
 	}
-	_, err = fmt.Fprint(a.out, table.Text(columns, view.Line))
-	return err
+	if _, err = fmt.Fprint(a.out, table.Text(columns, view.Line)); err != nil || len(bad) == 0 {
+		return err
+	}
+	for _, d := range bad {
+		fmt.Fprintf(a.out, "damaged: what %s cost after this is not in the bill: %s\n", view.Line(d.Run), view.Line(d.Error))
+	}
+	a.advise(last)
+	return nil
 }
 
 // billed is the run that was named, else all of this repository.
@@ -71,16 +86,4 @@ func billed(house *hatch.House, args []string) ([]hatch.Past, error) {
 	}
 	past, err := house.Find(args[0])
 	return []hatch.Past{past}, err
-}
-
-func all(ctx context.Context, pasts []hatch.Past) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
-		for _, p := range pasts {
-			for e, err := range p.Events(ctx) {
-				if !yield(e, err) {
-					return
-				}
-			}
-		}
-	}
 }

@@ -12,13 +12,15 @@ import (
 
 func (a *app) doctorCmd() *cobra.Command {
 	var state string
+	var fix bool
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "check this machine and this repository", Args: exactArgs(0, 0), Example: "  colony doctor\n  colony doctor --json",
+		Use: "doctor", Short: "check this machine and this repository", Args: exactArgs(0, 0), Example: "  colony doctor\n  colony doctor --json\n  colony doctor --fix",
 		Long: "Check what a run needs: git, the sandbox (by trying it), settings, keys, local model servers, the state directory,\n" +
-			"disk space, the repository, gates, trust, and runs that were cut off. Where something is wrong the exit code is 3,\n" +
-			"and each check says what to do.\n" + exitHelp,
+			"disk space, the repository, gates, trust, the logs of its runs, runs that were cut off, and what killed processes left.\n" +
+			"Where something is wrong the exit code is 3, and each check says what to do.\n" +
+			"With --fix a log that lost its end is mended, after a copy of it was kept, and leavings are removed; it says which.\n" + exitHelp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checks := hatch.Doctor(cmd.Context(), a.where(state), a.environ(), a.getenv)
+			checks := hatch.Doctor(cmd.Context(), a.where(state), a.environ(), a.getenv, fix)
 			for _, c := range checks {
 				if c.State == hatch.CheckWrong {
 					a.exit = 3
@@ -32,7 +34,8 @@ func (a *app) doctorCmd() *cobra.Command {
 	}
 	a.stateFlag(cmd, &state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "fix", "prove")
+	cmd.Flags().BoolVar(&fix, "fix", false, "mend logs that lost their end, remove what killed processes left")
+	laterFlags(cmd, "prove")
 	return cmd
 }
 

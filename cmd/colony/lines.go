@@ -61,6 +61,8 @@ func told(e event.Event) string {
 		return b.What + " stopped by " + b.By.User
 	case event.Warned:
 		return b.Text + ". " + b.Next
+	case event.RunPaused:
+		return "paused: " + b.Why
 	case event.Throttled:
 		return "waits: " + b.Why
 	case event.RunFinished:

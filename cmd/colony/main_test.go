@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -12,9 +14,27 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// built is the directory of the command as `make build` makes it, without the race detector: what a person runs.
+var built string
+
 func TestMain(m *testing.M) {
 	sandbox.Helper()
-	testscript.Main(m, map[string]func(){"colony": main})
+	os.Exit(runTests(m))
+}
+
+func runTests(m *testing.M) int {
+	var err error
+	if built, err = os.MkdirTemp("", "colony-built-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(built)
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(built, "colony"), ".").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the command: %v: %s\n", err, out)
+		return 1
+	}
+	os.Setenv("PATH", built+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return m.Run()
 }
 
 // TestScripts runs the command as a person would, one script a verb, against a scripted model over HTTP and real git

@@ -34,6 +34,9 @@ func (a *app) fail(ctx context.Context, err error) int {
 }
 
 func problemOf(ctx context.Context, err error) *hatch.Problem {
+	if p := diskProblem(err); p != nil {
+		return p
+	}
 	var p *hatch.Problem
 	if errors.As(err, &p) {
 		return p

@@ -19,6 +19,7 @@ type progress struct {
 	Usage    event.Usage    `json:"usage"`
 	USD      *event.PicoUSD `json:"usd"`
 	Price    event.Price    `json:"price"`
+	Error    string         `json:"error,omitempty"` // why no more of the log could be read
 	finished *event.RunFinished
 	tasks    map[string]*taskState
 	ants     map[string]*antState

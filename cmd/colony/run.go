@@ -196,6 +196,7 @@ func (a *app) carry(ctx context.Context, parts hatch.Parts, open func(hatch.Part
 	after func(event.RunFinished, hatch.Brief) error) error {
 	signal.Ignore(syscall.SIGPIPE) // a reader that goes away ends the printing, not the run
 	show := a.printer()
+	parts.Stuck = a.stuck
 	if !parts.Headless {
 		s := newScreen(show, a.in, a.err)
 		show, parts.Person = s, s.ask
@@ -226,6 +227,15 @@ func (a *app) carry(ctx context.Context, parts hatch.Parts, open func(hatch.Part
 	}
 	a.exit = finished.Exit
 	return after(finished, colony.Brief())
+}
+
+// stuck tells the person that the run waits for the disk.
+func (a *app) stuck(e *event.StuckError) {
+	next := "mend the disk"
+	if e.Full() {
+		next = "free some space"
+	}
+	fmt.Fprintf(a.err, "colony: the run waits: %s\nnext: %s; it goes on by itself\n", view.Line(e.Error()), next)
 }
 
 // watched lets the colony carry out what it is for while its events are printed as they come.

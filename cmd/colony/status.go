@@ -19,7 +19,8 @@ func (a *app) statusCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status [RUN]", Aliases: []string{"ps"}, Short: "runs of this repository, or one run's tasks and ants", Args: exactArgs(0, 1),
 		Long: "List the runs of this repository, or one run's tasks and ants: state, last action, tokens, cost.\n" +
-			"RUN is a unique prefix or suffix of an id, or @ for the latest.\n" + exitHelp,
+			"RUN is a unique prefix or suffix of an id, or @ for the latest. A run whose log is damaged is shown as far as its\n" +
+			"log is whole; the exit code is 3 then.\n" + exitHelp,
 		Example: "  colony status\n  colony status @ --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			house := hatch.Locate(a.where(state))
@@ -31,10 +32,13 @@ func (a *app) statusCmd() *cobra.Command {
 				return err
 			}
 			p, err := read(cmd, past)
-			if err != nil {
+			if err != nil && !p.broken(err) {
 				return err
 			}
-			return a.printRun(p)
+			if printed := a.printRun(p); printed != nil {
+				return printed
+			}
+			return a.found(err)
 		},
 	}
 	a.stateFlag(cmd, &state)
@@ -42,12 +46,14 @@ func (a *app) statusCmd() *cobra.Command {
 	return cmd
 }
 
-// read folds a run's log into what a screen knows of it. A run whose owner is gone without an end is stopped.
+// read folds a run's log into what a screen knows of it. A run whose owner is gone without an end is stopped. Beside an
+// error stands what was read before it.
 func read(cmd *cobra.Command, past hatch.Past) (*progress, error) {
 	p := newProgress()
+	p.Run = past.ID
 	for e, err := range past.Events(cmd.Context()) {
 		if err != nil {
-			return nil, err
+			return p, err
 		}
 		p.apply(e)
 	}
@@ -63,10 +69,14 @@ func (a *app) listRuns(cmd *cobra.Command, house *hatch.House) error {
 		return err
 	}
 	runs := []*progress{}
+	var broken error
 	for _, past := range pasts {
 		p, err := read(cmd, past)
-		if err != nil {
+		if err != nil && !p.broken(err) {
 			return err
+		}
+		if err != nil {
+			broken, a.exit = err, 3
 		}
 		runs = append(runs, p)
 	}
@@ -80,9 +90,25 @@ func (a *app) listRuns(cmd *cobra.Command, house *hatch.House) error {
 	w := table(a.out, "RUN", "STATUS", "TASKS", "TOKENS", "COST", "STARTED", "GOAL")
 	for _, p := range runs {
 		row(w, p.Run, p.Status, p.landed(), fmt.Sprint(p.Usage.Input+p.Usage.Output), money(p.USD, p.Price),
-			p.Started.Local().Format(time.DateTime), p.Goal)
+			p.began(), p.Goal)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil || broken == nil {
+		return err
+	}
+	for _, p := range runs {
+		if p.Error != "" {
+			fmt.Fprintf(a.out, "%s: %s\n", p.Status, view.Line(p.Error))
+		}
+	}
+	a.advise(broken)
+	return nil
+}
+
+func (p *progress) began() string {
+	if p.Started.IsZero() {
+		return "-"
+	}
+	return p.Started.Local().Format(time.DateTime)
 }
 
 func (p *progress) landed() string {

@@ -44,6 +44,7 @@ var flagsShown = map[string]string{
 	"demo --keep":           "demo_test.go",
 	"diff --json":           "diff.txtar",
 	"diff --state-dir":      "gc.txtar",
+	"doctor --fix":          "damaged.txtar",
 	"doctor --json":         "doctor.txtar",
 	"doctor --state-dir":    "doctor.txtar",
 	"gc --json":             "gc.txtar",

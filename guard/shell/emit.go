@@ -27,8 +27,9 @@ func (r *reader) emit(words []word, in []string) {
 			break
 		}
 		rest, sets, why, peeled := peel(words)
-		for _, name := range sets {
-			r.setsVariable(name)
+		for _, set := range sets {
+			name, value, _ := strings.Cut(set, "=")
+			r.sets(name, value)
 		}
 		if why != "" {
 			r.unknown("%s", why)
@@ -44,26 +45,39 @@ func (r *reader) emit(words []word, in []string) {
 	}
 	c.Text, c.Argv = joined(words), values(words)
 	c.Also = append(c.Also, readings(words)...)
-	if c.Argv == nil {
+	v := r.verdict(words, c, in)
+	c.ReadOnly, c.Root = v.readOnly, v.root
+	if c.Argv == nil && !v.readOnly {
 		r.unknown("%q holds a word that is not literal", brief(c.Text))
 	}
-	at := len(r.line.Commands)
 	r.line.Commands = append(r.line.Commands, c)
 	r.nested(words, in)
-	ro, reads := false, []string(nil)
-	if c.Argv != nil && !(c.Argv[0] == "git" && !slices.Equal(in, []string{""})) {
-		ro, reads = grammar(c.Argv)
-	}
-	r.line.Commands[at].ReadOnly = ro && !slices.ContainsFunc(c.Also, func(s string) bool { return strings.HasPrefix(s, "sudo") })
-	if ro {
-		for _, p := range reads {
-			r.line.Reads = append(r.line.Reads, under(in, p)...)
+	if !v.readOnly {
+		r.line.Hosts = append(r.line.Hosts, hosts(words)...)
+		for _, p := range targets(words) {
+			r.line.Writes = append(r.line.Writes, under(in, p)...)
 		}
 		return
 	}
-	for _, p := range targets(words) {
-		r.line.Writes = append(r.line.Writes, under(in, p)...)
+	for _, p := range v.reads {
+		r.line.Reads = append(r.line.Reads, under(in, p)...)
 	}
+	for _, p := range v.globs {
+		r.line.Globs = append(r.line.Globs, under(in, p)...)
+	}
+}
+
+// verdict is what the read-only grammar says of a peeled command, from the directories that it may start in.
+func (r *reader) verdict(words []word, c Command, in []string) verdict {
+	v := builtin().judge(words)
+	pattern := func(dir string) bool { return strings.ContainsAny(dir, `*?[\`) }
+	switch {
+	case v.root && !slices.Equal(in, []string{""}),
+		len(v.globs) > 0 && slices.ContainsFunc(in, pattern),
+		slices.ContainsFunc(c.Also, func(s string) bool { return strings.HasPrefix(s, "sudo") }):
+		return verdict{}
+	}
+	return v
 }
 
 // readings are other spellings of one command, for rules that forbid.
@@ -132,6 +146,7 @@ func (r *reader) inner(words []word, in []string) {
 		c.ReadOnly = false
 		r.line.Commands = append(r.line.Commands, c)
 	}
+	r.line.Hosts = append(r.line.Hosts, inside.Hosts...)
 	for _, p := range append(inside.Reads, inside.Writes...) {
 		r.line.Writes = append(r.line.Writes, under(in, p)...)
 	}
@@ -157,6 +172,9 @@ func (r *reader) findExec(words []word, in []string) {
 // scripts take a program as their first operand, not a path.
 var scripts = set("sed", "awk", "gawk", "mawk", "jq", "yq", "grep", "egrep", "fgrep", "rg", "expr", "echo", "printf")
 
+// labelled name what they build by labels, as //lib:all, which are no paths.
+var labelled = set("bazel", "bazelisk", "buck", "buck2", "pants")
+
 // targets are the operands that a command not known read-only may change.
 func targets(words []word) []string {
 	if len(words) == 0 {
@@ -172,10 +190,10 @@ func targets(words []word) []string {
 		if !w.literal || w.value == "" {
 			continue
 		}
-		dir, attached := gitDir(name, w.value)
+		file, attached := named(name, w.value)
 		switch {
 		case attached:
-			out = append(out, dir)
+			out = append(out, file)
 		case w.value[0] == '-':
 		case script:
 			script = false
@@ -183,6 +201,7 @@ func targets(words []word) []string {
 			_, value, _ := strings.Cut(w.value, "=")
 			out = append(out, value)
 		case w.value == ";" || w.value == "{}":
+		case labelled[name] && strings.HasPrefix(w.value, "//"):
 		default:
 			out = append(out, w.value)
 		}
@@ -190,15 +209,20 @@ func targets(words []word) []string {
 	return out
 }
 
-// gitDir is the directory that an option of git names.
-func gitDir(name, arg string) (string, bool) {
-	if name != "git" {
-		return "", false
+// outputs are options whose attached value is a file or directory to write, of any program.
+var outputs = []string{"--output=", "--output-file=", "--output-document=", "--outfile=", "--out=", "--log-file=", "--target-directory="}
+
+// named is the file or directory that an option names in the same word: one to write, or a repository of git's.
+func named(program, arg string) (string, bool) {
+	options := outputs
+	if program == "git" {
+		options = append([]string{"--git-dir=", "--work-tree="}, outputs...)
 	}
-	for _, flag := range []string{"--git-dir=", "--work-tree="} {
-		if dir, ok := strings.CutPrefix(arg, flag); ok {
-			return dir, true
+	for _, option := range options {
+		if value, ok := strings.CutPrefix(arg, option); ok && value != "" {
+			return value, true
 		}
 	}
-	return "", false
+	value, ok := strings.CutPrefix(arg, "-o")
+	return value, ok && (strings.HasPrefix(value, "/") || strings.HasPrefix(value, "../") || strings.HasPrefix(value, "./"))
 }

@@ -1,126 +1,154 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
 
-// form is one read-only form of a tool: a row of the table.
+// form is one read-only form of a tool: a row of the table under one of its names.
 type form struct {
-	name string // one word, or two for a subcommand
-	// flags are the allowed options: "-n" takes none, "-n:" takes a value (behind or attached), "--x=" an
-	// attached one, "-#" is a number. Short options without a value may be joined. What is not listed
-	// makes the command not read-only.
-	flags    string
-	text     int            // operands at the front that are no paths; all of them where negative
-	most     int            // operands allowed; 0 is any number, -1 none
-	operand  *regexp.Regexp // what the operands that are no paths must look like; nil is anything
-	needs    string         // options of which one must be there
-	yes, not []string       // examples, checked by test
+	tableRow
+	words   []string // behind the tool's name: the subcommand
+	options map[string]kinds
+	any     bool // every word is allowed
+	needs   []string
+	pattern []string
 }
 
-// ReadOnly reports whether the read-only grammar knows a command. What a git repository's own settings make of
-// it depends on the directory: only the worktree's own is colony's.
-func ReadOnly(argv []string) bool {
-	if len(argv) == 0 {
-		return false
-	}
-	ro, _ := grammar(argv)
-	return ro
+// verdict is what the grammar says of a command.
+type verdict struct {
+	readOnly bool
+	root     bool     // only where the line and the worktree begin
+	reads    []string // paths
+	globs    []string // paths that hold * or ?
 }
 
-// grammar reports whether the read-only table has this command, and the paths it reads.
-func grammar(argv []string) (bool, []string) {
-	f, rest, ok := lookup(argv)
-	if !ok {
-		return false, nil
+// judge is what the table says of a command. Its words are literal, or such as some rows allow.
+func (t table) judge(words []word) verdict {
+	if !words[0].literal {
+		return verdict{}
 	}
-	flags := strings.Fields(f.flags)
-	needed := f.needs == ""
-	var operands []string
-	for i := 0; i < len(rest); i++ {
-		arg := rest[i]
-		if arg == "--" {
-			operands = append(operands, rest[i+1:]...)
-			break
-		}
-		if len(arg) < 2 || arg[0] != '-' {
-			operands = append(operands, arg)
+	for _, f := range t.forms[words[0].value] {
+		rest, ok := f.behind(words[1:], t.between[words[0].value])
+		if !ok {
 			continue
 		}
-		n, ok := option(flags, arg)
-		if !ok || i+n > len(rest) {
-			return false, nil
+		if v := f.judge(rest); v.readOnly {
+			return v
 		}
-		needed = needed || slices.Contains(strings.Fields(f.needs), arg)
-		i += n - 1
 	}
-	return needed && f.holds(operands), f.paths(operands)
+	return verdict{}
 }
 
-func lookup(argv []string) (form, []string, bool) {
-	for _, f := range table {
-		name, sub, two := strings.Cut(f.name, " ")
+// behind is what follows the subcommand; false where another one is called.
+func (f form) behind(words []word, between []string) ([]word, bool) {
+	for len(words) > 0 && len(f.words) > 0 && words[0].literal && slices.Contains(between, words[0].value) {
+		words = words[1:]
+	}
+	if len(words) < len(f.words) {
+		return nil, false
+	}
+	for i, sub := range f.words {
+		if !words[i].literal || words[i].value != sub {
+			return nil, false
+		}
+	}
+	return words[len(f.words):], true
+}
+
+// taken is what a row makes of the words behind the subcommand.
+type taken struct {
+	operands []word
+	reads    []string // values of options that name a path
+	needed   bool
+	patterns int // options that stand in for an operand that is no path
+}
+
+func (f form) judge(words []word) verdict {
+	if slices.ContainsFunc(words, func(w word) bool { return !f.admits(w) }) {
+		return verdict{}
+	}
+	got, ok := f.take(words)
+	if !ok || !got.needed {
+		return verdict{}
+	}
+	text := int(f.Text)
+	if text < 0 || text > len(got.operands) {
+		text = len(got.operands)
+	}
+	if got.patterns > 0 {
+		text = 0
+	}
+	if f.Most != nil && len(got.operands) > *f.Most {
+		return verdict{}
+	}
+	v := verdict{readOnly: true, root: f.Root, reads: got.reads}
+	for _, o := range got.operands[:text] {
+		if !f.Loose && !o.literal || f.Operand.Regexp != nil && !f.Operand.MatchString(o.value) {
+			return verdict{}
+		}
+	}
+	for _, o := range got.operands[text:] {
 		switch {
-		case argv[0] != name:
-		case !two:
-			return f, argv[1:], true
-		case len(argv) > 1 && argv[1] == sub:
-			return f, argv[2:], true
+		case o.literal:
+			v.reads = append(v.reads, o.value)
+		case o.glob:
+			v.globs = append(v.globs, o.value)
 		}
 	}
-	return form{}, nil, false
+	return v
 }
 
-func (f form) holds(operands []string) bool {
-	if f.most < 0 && len(operands) > 0 || f.most > 0 && len(operands) > f.most {
+// admits reports whether a row may have a word at all.
+func (f form) admits(w word) bool {
+	switch {
+	case f.Never.Regexp != nil && f.Never.MatchString(w.value):
 		return false
-	}
-	if f.operand == nil {
+	case w.literal, f.Loose && (w.glob || w.variable):
 		return true
 	}
-	for _, o := range operands[:len(operands)-len(f.paths(operands))] {
-		if !f.operand.MatchString(o) {
-			return false
+	return f.Globs && f.Most == nil && w.glob
+}
+
+// take parts options from operands. It is false where an option is not allowed.
+func (f form) take(words []word) (taken, bool) {
+	got := taken{needed: len(f.needs) == 0}
+	if f.any {
+		return taken{needed: true}, true
+	}
+	for i := 0; i < len(words); i++ {
+		arg := words[i].value
+		late := len(got.operands) > 0 && (f.Most != nil || len(f.needs) > 0)
+		if arg == "--" && !late {
+			got.operands = append(got.operands, words[i+1:]...)
+			behind := slices.ContainsFunc(words[i+1:], func(w word) bool { return strings.HasPrefix(w.value, "-") })
+			return got, f.Ends || !behind
 		}
-	}
-	return true
-}
-
-func (f form) paths(operands []string) []string {
-	if f.text < 0 || f.text >= len(operands) {
-		return nil
-	}
-	return operands[f.text:]
-}
-
-// option is how many words an allowed option fills.
-func option(flags []string, arg string) (int, bool) {
-	name, _, attached := strings.Cut(arg, "=")
-	switch {
-	case slices.Contains(flags, arg):
-		return 1, true
-	case slices.Contains(flags, arg+":"):
-		return 2, true
-	case attached && strings.HasPrefix(name, "--") && (slices.Contains(flags, name+"=") || slices.Contains(flags, name+":")):
-		return 1, true
-	case strings.HasPrefix(arg, "--"):
-		return 0, false
-	case slices.Contains(flags, "-#") && strings.Trim(arg[1:], "0123456789") == "":
-		return 1, true
-	}
-	for i := 1; i < len(arg); i++ { // joined short options; the last may take a value
-		short := "-" + arg[i:i+1]
-		if slices.Contains(flags, short+":") {
-			if i+1 < len(arg) {
-				return 1, true
+		if len(arg) < 2 || arg[0] != '-' {
+			got.operands = append(got.operands, words[i])
+			continue
+		}
+		o, ok := f.option(arg)
+		if !ok || late || i+o.words > len(words) {
+			return got, false
+		}
+		for _, value := range words[i+1 : i+o.words] { // as many words as a glob comes to would shift the rest
+			if !value.literal {
+				return got, false
 			}
-			return 2, true
+			o.value = value.value
 		}
-		if !slices.Contains(flags, short) {
-			return 0, false
+		if !words[i].literal && !strings.HasPrefix(arg, "--") {
+			return got, false
 		}
+		if o.path {
+			got.reads = append(got.reads, o.value)
+		}
+		if slices.Contains(f.pattern, o.name) {
+			got.patterns++
+		}
+		got.needed = got.needed || slices.Contains(f.needs, o.name)
+		i += o.words - 1
 	}
-	return 1, true
+	return got, true
 }

@@ -3,6 +3,7 @@ package shell
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -140,6 +141,9 @@ func (r *reader) redirect(rd *syntax.Redirect, in []string) {
 		}
 		return
 	}
+	if dir, file := path.Split(path.Dir(target)); dir == "/dev/tcp/" || dir == "/dev/udp/" {
+		r.line.Hosts = append(r.line.Hosts, address(file))
+	}
 	switch rd.Op {
 	case syntax.WordHdoc:
 	case syntax.RdrIn:
@@ -200,11 +204,15 @@ func (r *reader) call(c *syntax.CallExpr, in []string) (ok, fail []string) {
 }
 
 func (r *reader) word(w *syntax.Word, in []string) word {
-	value, literal := literal(w)
-	if !literal {
-		r.inside(w, in)
+	out := word{source: r.text(w)}
+	if out.value, out.literal = literal(w); out.literal {
+		return out
 	}
-	return word{value: value, literal: literal, source: r.text(w)}
+	r.inside(w, in)
+	if out.value, out.glob = globbed(w); !out.glob {
+		out.value, out.variable = "", r.variables(w)
+	}
+	return out
 }
 
 func (r *reader) assign(a *syntax.Assign, in []string) {
@@ -213,14 +221,19 @@ func (r *reader) assign(a *syntax.Assign, in []string) {
 		r.inside(a, in)
 		return
 	}
-	if w := r.word(a.Value, in); !w.literal {
+	w := r.word(a.Value, in)
+	if !w.literal {
 		r.unknown("the assignment %q is not literal", brief(r.text(a)))
 	}
-	r.setsVariable(a.Name.Value)
+	r.sets(a.Name.Value, w.value)
 }
 
-func (r *reader) setsVariable(name string) {
-	if !harmless[name] {
+// sets judges a variable that a command starts with.
+func (r *reader) sets(name, value string) {
+	switch locale := name == "LANG" || strings.HasPrefix(name, "LC_"); {
+	case locale && !utf8Locale.MatchString(value):
+		r.unknown("setting %s to %s may change how the line is read", name, brief(value))
+	case !locale && !harmless[name]:
 		r.unknown("setting %s may change what a command does", name)
 	}
 }
@@ -295,7 +308,14 @@ func values(words []word) []string {
 	return argv
 }
 
-func descriptor(s string) bool { return s == "-" || strings.Trim(s, "0123456789-") == "" }
+// utf8Locale are locales in which no character that is not ASCII holds a byte that means something to a shell.
+var utf8Locale = regexp.MustCompile(`^(C|POSIX|(C|[a-z]{2}_[A-Z]{2})\.(UTF-8|utf8))?$`)
+
+var number = regexp.MustCompile(`^([0-9]{1,3}-?|-)$`)
+
+// descriptor reports whether the target of >& or <& is a descriptor, moved or closed; the shell takes any other text
+// for a file.
+func descriptor(s string) bool { return number.MatchString(s) }
 
 // brief cuts a text for a message.
 func brief(s string) string {

@@ -28,10 +28,12 @@ const (
 
 // Command is one command of a line. A redirection to a file is a command too, "> FILE".
 type Command struct {
-	Text     string   // peeled, one blank between words, literal words quoted only where they must be
-	Argv     []string // literal words; nil where a word is not literal
-	Also     []string // the same command read otherwise: with its wrappers, by base name, as written
-	ReadOnly bool     // the read-only grammar knows this form
+	Text string   // peeled, one blank between words, literal words quoted only where they must be
+	Argv []string // literal words; nil where a word is not literal
+	Also []string // the same command read otherwise: with its wrappers, by base name, as written
+
+	ReadOnly bool // the read-only grammar knows this form; Argv may be nil all the same
+	Root     bool // ReadOnly only in the worktree's own directory: what lies beside it names programs
 }
 
 // Line is a line taken apart. Paths are as written, relative ones joined to what the line's cd's name and
@@ -41,7 +43,9 @@ type Line struct {
 	Why      string    // what is not modelled, for people and the model; empty where Known
 	Commands []Command // in order, also of a line that is not Known; nil where nothing could be parsed
 	Reads    []string  // operands of read-only commands, input redirections
-	Writes   []string  // output redirections, and every operand of a command not known read-only
+	Globs    []string  // such operands with * and ? in them: what they come to is read
+	Writes   []string  // output redirections; of a command not known read-only every operand, and outputs that options name
+	Hosts    []string  // that such a command names, in a URL or to a program that dials
 }
 
 // ReadOnly reports whether the line is known to change nothing.
@@ -114,11 +118,17 @@ func disguised(line string) string {
 		if c == '\n' || c == '\t' {
 			continue
 		}
-		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) {
+		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c > unicode.MaxASCII && unicode.IsSpace(c) {
 			return fmt.Sprintf("the line holds the invisible character %U", c)
 		}
-		if c == '\\' && i > 0 && i+1 < len(line) && line[i+1] == '\n' && !strings.ContainsRune(" \t\n", rune(line[i-1])) {
+		if c != '\\' || i+1 == len(line) || line[i+1] != '\n' {
+			continue
+		}
+		if i > 0 && !strings.ContainsRune(" \t\n", rune(line[i-1])) {
 			return "a word is continued on the next line"
+		}
+		if strings.Contains(line[strings.LastIndexByte(line[:i], '\n')+1:i], "#") {
+			return "a comment may be continued on the next line" // the shell ends a comment there, the parser does not
 		}
 	}
 	return ""

@@ -7,11 +7,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// word is one word of a command.
+// word is one word of a command. At most one of literal, glob and variable holds.
 type word struct {
-	value   string // where literal
-	source  string // as written
-	literal bool
+	value    string // where literal or glob
+	source   string // as written
+	literal  bool
+	glob     bool // unquoted * and ? only: it comes to names of files
+	variable bool // plain $NAME and literal text only: expanding it runs and sets nothing
 }
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./^-][A-Za-z0-9_@%+=:,./^~-]*$`)

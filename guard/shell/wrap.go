@@ -15,6 +15,7 @@ type wrapper struct {
 	before  int      // operands before the command
 	assigns bool     // NAME=value before the command
 	adds    bool     // words that are not in the line are added
+	why     string   // what it does besides, which leaves the line unknown
 }
 
 // wrappers are peeled before rules are matched.
@@ -31,6 +32,19 @@ var wrappers = map[string]wrapper{
 		flags:  []string{"-n", "-E", "-H", "-k", "-S", "--non-interactive"},
 		values: []string{"-u", "--user", "-g", "--group"}, assigns: true,
 	},
+	"setsid":  {flags: []string{"-c", "-f", "-w", "--ctty", "--fork", "--wait"}},
+	"stdbuf":  {values: []string{"-i", "-o", "-e", "--input", "--output", "--error"}},
+	"ionice":  {flags: []string{"-t"}, values: []string{"-c", "-n", "--class", "--classdata"}},
+	"taskset": {flags: []string{"-a", "-c"}, before: 1},
+	"time":    {flags: []string{"-p", "-v"}},
+	"exec":    {flags: []string{"-c", "-l"}, values: []string{"-a"}, why: "replaces the shell"},
+	"builtin": {why: "passes by functions and programs of that name"},
+	"doas":    {flags: []string{"-n"}, values: []string{"-u"}, why: "runs as another user"},
+	"busybox": {why: "has commands of its own"},
+	"flock": {
+		flags:  []string{"-n", "-x", "-s", "-e", "-o", "--nonblock", "--exclusive", "--shared"},
+		values: []string{"-w", "--timeout"}, before: 1, why: "makes its lock file",
+	},
 	"xargs": {
 		flags:  []string{"-0", "--null", "-r", "--no-run-if-empty", "-t", "-x"},
 		values: []string{"-n", "-P", "-I", "-L", "-d", "-s", "--max-args", "--max-procs", "--delimiter"}, adds: true,
@@ -38,7 +52,7 @@ var wrappers = map[string]wrapper{
 }
 
 // harmless are variables that change what a command prints or builds, never which program runs.
-var harmless = set("CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "TERM", "TZ", "LANG", "LC_ALL", "COLUMNS", "LINES",
+var harmless = set("CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "TERM", "TZ", "COLUMNS", "LINES",
 	"CGO_ENABLED", "GOOS", "GOARCH", "GOMAXPROCS", "GOGC", "NODE_ENV", "DEBUG", "RUST_BACKTRACE", "RUST_LOG",
 	"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED")
 
@@ -55,8 +69,8 @@ func program(name string) string {
 	return name
 }
 
-// peel takes one wrapper off. peeled is false where there is none, or where it runs nothing; sets names
-// the variables it sets; why is what the wrapper's own words leave unknown.
+// peel takes one wrapper off. peeled is false where there is none, or where it runs nothing; sets are
+// the NAME=value that it sets; why is what the wrapper's own words leave unknown.
 func peel(words []word) (rest []word, sets []string, why string, peeled bool) {
 	w, ok := wrappers[program(words[0].value)]
 	if !ok || !words[0].literal {
@@ -87,8 +101,8 @@ func peel(words []word) (rest []word, sets []string, why string, peeled bool) {
 			i += n - 1
 			continue
 		}
-		if name, _, _ := strings.Cut(arg.value, "="); w.assigns && assignment.MatchString(arg.value) {
-			sets = append(sets, name)
+		if w.assigns && assignment.MatchString(arg.value) {
+			sets = append(sets, arg.value)
 			continue
 		}
 		if operands == 0 {
@@ -100,6 +114,9 @@ func peel(words []word) (rest []word, sets []string, why string, peeled bool) {
 		return words, sets, why, false
 	}
 	rest = words[i:]
+	if w.why != "" {
+		why = words[0].value + " " + w.why
+	}
 	if w.adds {
 		rest = append(slices.Clone(rest), word{source: `"$@"`})
 		why = words[0].value + " adds words that are not in the line"

@@ -88,7 +88,7 @@ func (sh) IsConcurrencySafe(args json.RawMessage) bool {
 	}
 	line := shell.Parse(a.Command)
 	moves := func(c shell.Command) bool {
-		return len(c.Argv) == 0 || slices.Contains([]string{"cd", "pushd", "popd"}, c.Argv[0])
+		return len(c.Argv) == 0 && !c.ReadOnly || len(c.Argv) > 0 && slices.Contains([]string{"cd", "pushd", "popd"}, c.Argv[0])
 	}
 	return line.ReadOnly() && !slices.ContainsFunc(line.Commands, moves)
 }
@@ -106,15 +106,30 @@ func (sh) Effects(env *tools.Env, args json.RawMessage) (tools.Effects, error) {
 	out := tools.Effects{Known: line.Known, ReadOnly: line.ReadOnly(), Why: line.Why,
 		Subjects: []string{a.Command}} // also of a line that does not parse: no rule covers what it cannot see
 	for _, c := range line.Commands {
-		out.Commands = append(out.Commands, tools.Command{Text: c.Text, Argv: c.Argv, Also: c.Also})
+		out.Commands = append(out.Commands, tools.Command(c))
 	}
 	var unread, unwritten error
-	out.Reads, unread = leadTo(env, line.Reads)
+	out.Reads, unread = leadTo(env, append(line.Reads, expanded(env, line.Globs)...))
 	out.Writes, unwritten = leadTo(env, line.Writes)
+	out.Hosts = line.Hosts
 	if err := errors.Join(unread, unwritten); err != nil { // where a path leads cannot be told
 		out.Known, out.ReadOnly, out.Why = false, false, err.Error()
 	}
 	return out, nil
+}
+
+// expanded are the files that the shell might make of patterns, and the patterns, which stay where no file fits.
+func expanded(env *tools.Env, patterns []string) []string {
+	out := slices.Clone(patterns)
+	for _, pattern := range patterns {
+		if !filepath.IsAbs(pattern) {
+			pattern = env.Cwd() + "/" + pattern
+		}
+		if found, err := filepath.Glob(pattern); err == nil {
+			out = append(out, found...)
+		}
+	}
+	return out
 }
 
 // leadTo is where each path leads. One that cannot be resolved stays as it is, and the error says why.
