@@ -191,7 +191,11 @@ func (t *Tree) filtered(ctx context.Context, files []string) error {
 	if !t.attributed(files) {
 		return nil
 	}
-	out, err := t.git.run(ctx, []byte(strings.Join(files, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "filter")
+	return filtered(ctx, t.git, files)
+}
+
+func filtered(ctx context.Context, c caller, files []string) error {
+	out, err := c.run(ctx, []byte(strings.Join(files, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return err
 	}
