@@ -156,6 +156,18 @@ func (c *Colony) tookIn(ctx context.Context) error {
 	return err
 }
 
+// unlocked says which locks of a dead process were removed.
+func (c *Colony) unlocked(ctx context.Context) error {
+	locks := c.repo.Unlocked()
+	if len(locks) == 0 {
+		return nil
+	}
+	_, err := c.log.Append(ctx, event.Event{Run: c.run, Body: event.Warned{
+		Code: "lock_recovered", Text: "a git of colony's was killed and left " + strings.Join(locks, ", ") + ", which was removed", Next: "nothing",
+	}})
+	return err
+}
+
 // leftOut says what .worktreeinclude names and worktrees do not get.
 func (c *Colony) leftOut(ctx context.Context) error {
 	left := c.repo.Left()

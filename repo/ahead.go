@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"colony/failpoint"
 )
 
 // spareMark begins the names of worktrees that nobody has yet; no ant's begins so. One that is found later is nobody's.
@@ -214,13 +216,20 @@ func (t *Tree) become(to *Tree) error {
 	if err := os.MkdirAll(filepath.Dir(to.Dir), 0o700); err != nil {
 		return err
 	}
+	if err := failpoint.Hit("repo.rename.before"); err != nil {
+		return err
+	}
 	if err := os.Rename(t.GitDir, to.GitDir); err != nil {
 		return err
 	}
-	if err := os.Rename(t.Dir, to.Dir); err != nil {
+	err := failpoint.Hit("repo.rename.half")
+	if err == nil {
+		err = os.Rename(t.Dir, to.Dir)
+	}
+	if err != nil {
 		return errors.Join(err, os.RemoveAll(to.GitDir))
 	}
-	return nil
+	return failpoint.Hit("repo.rename.after")
 }
 
 // dropSpares ends Ahead and erases those that nobody took.
