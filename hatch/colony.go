@@ -44,6 +44,7 @@ type Parts struct {
 	Models   map[string]string // typed, by card; the empty name is for all
 	Labels   map[string]string
 	Getenv   func(string) string
+	Dirty    bool              // the run begins with the uncommitted files of the checkout
 	NoGate   bool              // tasks that nothing verifies are allowed
 	typed    map[string]string // settings that were given with a resume
 	AllowRed bool              // a gate that is red on the base advises until it first passes
@@ -89,6 +90,7 @@ type Colony struct {
 	advice    []ant.Instructions
 	warmth    *warmth
 	left      []string
+	taken     []string    // uncommitted files in the base
 	held      []string    // worktrees that were left, for what they hold
 	since     event.Seq   // where the log ended when this process took it up
 	begun     bool        // run.started was appended
@@ -258,6 +260,10 @@ func (c *Colony) findRepo(ctx context.Context) (err error) {
 		if _, err := c.repo.Target(ctx, c.parts.Land); err != nil {
 			return repoProblem(err)
 		}
+	}
+	if c.parts.Dirty && (rev != "HEAD" || c.parts.From != nil) {
+		return &Problem{Exit: 2, Code: "dirty_base", Message: "--include-dirty: uncommitted files belong to HEAD, and the run begins elsewhere",
+			Next: "leave out --base and --from, or commit the files"}
 	}
 	c.left, err = c.repo.Dirty(ctx)
 	return err

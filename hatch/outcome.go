@@ -257,6 +257,9 @@ func (l *life) settle(ctx context.Context, out queen.Outcome) (queen.Outcome, er
 	if err != nil {
 		return out, fmt.Errorf("keep the work of %s: %w", l.order.Ant, err)
 	}
+	if err := l.unlocked(ctx); err != nil {
+		return out, err
+	}
 	if kept != "" {
 		out.Kept = l.repo.KeptRef(l.order.Task)
 	}

@@ -153,6 +153,9 @@ func (c *Colony) rescue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := c.unlocked(ctx); err != nil {
+		return err
+	}
 	tasks := map[string]string{} // by ant
 	for e, err := range c.store.Read(ctx, 0) {
 		if err != nil {

@@ -125,7 +125,7 @@ func (c *Colony) begin(ctx context.Context) error {
 		return err
 	}
 	c.begun = true
-	return c.leftOut(ctx)
+	return cmp.Or(c.tookIn(ctx), c.leftOut(ctx))
 }
 
 func plainGates(commands []string) []plan.Gate {

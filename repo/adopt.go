@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // Adopt takes up the worktree of a dead ant: its files as they are, and as its last commit head. Where it is gone, it is
@@ -25,7 +24,7 @@ func (r *Repo) Adopt(ctx context.Context, name, head, content string) (*Tree, bo
 		t, err = r.anew(ctx, t)
 	}
 	if err == nil {
-		err = t.back(ctx, head, whole)
+		err = t.back(head, whole)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("adopt the worktree %s: %w", name, err)
@@ -65,31 +64,9 @@ func (t *Tree) whole() (bool, error) {
 	return true, nil
 }
 
-// unlock removes the locks that a killed git left in what git knows of the worktree. A git of the dead process that still
-// lives has a moment to end.
-func (t *Tree) unlock(ctx context.Context) error {
-	for _, name := range []string{"index.lock", "HEAD.lock"} {
-		lock := filepath.Join(t.GitDir, name)
-		for range 20 {
-			if _, err := os.Lstat(lock); errors.Is(err, fs.ErrNotExist) {
-				break
-			}
-			select {
-			case <-time.After(100 * time.Millisecond):
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
-		if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
 // back makes head the commit that the worktree stands on, and leaves its files alone.
-func (t *Tree) back(ctx context.Context, head string, whole bool) error {
-	if err := t.unlock(ctx); err != nil {
+func (t *Tree) back(head string, whole bool) error {
+	if err := t.repo.unlock(t.locks()...); err != nil {
 		return err
 	}
 	if whole {

@@ -26,7 +26,7 @@ type runOptions struct {
 	file, card, budget, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
 	models, gates, labels                                                              []string
 	report, from, land, onAsk                                                          string
-	noGate, review, yes, detach, one                                                   bool
+	noGate, review, dirty, yes, detach, one                                            bool
 }
 
 const runExample = `  colony run 'make the date parser accept ISO weeks'
@@ -61,6 +61,7 @@ func (a *app) runCmd() *cobra.Command {
 	f.StringVar(&o.mode, "mode", "", "plan, ask, auto-edit or auto")
 	f.StringVar(&o.sandbox, "sandbox", "", "read-only, workspace, workspace+net or off")
 	f.StringVar(&o.base, "base", "", "the `REF` to begin at")
+	f.BoolVar(&o.dirty, "include-dirty", false, "begin with the uncommitted files, as a commit that never lands")
 	f.StringVar(&o.id, "run-id", "", "the run's `ID`")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the plan starts")
 	f.StringArrayVar(&o.labels, "label", nil, "`K=V` kept with the run (repeatable)")
@@ -71,7 +72,7 @@ func (a *app) runCmd() *cobra.Command {
 	f.StringVar(&o.land, "land", "", "take it over into `BRANCH` when everything landed")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "include-dirty", "approve-over", "watch", "web", "trust", "issue", "cluster")
+	laterFlags(cmd, "approve-over", "watch", "web", "trust", "issue", "cluster")
 	return cmd
 }
 
@@ -126,7 +127,7 @@ func (a *app) partsOf(cmd *cobra.Command, o *runOptions, args []string) (hatch.P
 	}
 	return hatch.Parts{
 		Version: version, House: house, Run: o.id, Plan: p, Goal: goal, Models: models, Labels: labels, Getenv: a.getenv,
-		NoGate: o.noGate, AllowRed: o.redBase == "allow", Yes: o.yes, Edit: a.edit, Save: a.savePlan, Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
+		NoGate: o.noGate, Dirty: o.dirty, AllowRed: o.redBase == "allow", Yes: o.yes, Edit: a.edit, Save: a.savePlan, Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
 	}, redBase(cmd, o.redBase)
 }
 

@@ -42,7 +42,11 @@ func printBrief(w io.Writer, b hatch.Brief) {
 		fmt.Fprintf(w, "  no effect %s\n", view.Line(h))
 	}
 	if n := len(b.Left); n > 0 {
-		fmt.Fprintf(w, "  left out %d uncommitted files: %s\n", n, view.Line(clip(strings.Join(b.Left, ", "), 100)))
+		word := "left out"
+		if b.Taken {
+			word = "taken in"
+		}
+		fmt.Fprintf(w, "  %s %d uncommitted files: %s\n", word, n, view.Line(clip(strings.Join(b.Left, ", "), 100)))
 	}
 }
 
