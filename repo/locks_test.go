@@ -104,7 +104,7 @@ func TestTheLocksOfADeadOwnerGo(t *testing.T) {
 	if _, err := next.Resume(t.Context(), base, base); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := next.Rescue(t.Context())
+	kept, err := next.Rescue(t.Context(), func(string) bool { return false })
 	if err != nil || kept["committed.1"] != made.SHA || git(t, dir, "show", kept["amid.1"]+":c") != "c" {
 		t.Fatalf("%v, %v", kept, err)
 	}
