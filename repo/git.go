@@ -29,6 +29,7 @@ type caller struct {
 	env  []string
 
 	traffic *traffic // in which this git is one
+	lease   *lease   // that it holds too; nil where it only reads
 }
 
 // hardened is what every git is told, whatever a configuration file says.
@@ -98,6 +99,9 @@ func (c caller) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = cutWait
+	if c.lease != nil {
+		cmd.ExtraFiles = c.lease.files()
+	}
 	return cmd
 }
 

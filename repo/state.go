@@ -116,6 +116,9 @@ func (r *Repo) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(r.state, 0o700); err != nil {
 		return err
 	}
+	if err := r.lease.take(ctx); err != nil {
+		return err
+	}
 	if err := r.initialise(ctx); err != nil {
 		return err
 	}
