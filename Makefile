@@ -26,10 +26,10 @@ check:
 	@$(GO) mod tidy -diff
 	@$(MAKE) --no-print-directory test
 
-# Each byte of a log's last group cut, and 10,000 bits flipped; the points of failpoint in the room that has most of them.
+# Each byte of a log's last group cut, and 10,000 bits flipped; the points of failpoint in the rooms that have most of them.
 damage:
 	@COLONY_DAMAGE=all $(GO) test ./event -run 'CutAtEveryByte|FlippedBits' -v -count 1 -timeout 60m | grep -v '^=== '
-	@$(GO) test -tags failpoints ./failpoint ./event -count 1 -timeout 10m
+	@$(GO) test -tags failpoints ./failpoint ./event ./repo -count 1 -timeout 10m
 
 # The command killed at so many points of each scenario, half of them named ones, and resumed until the run ends.
 KILL ?= 100
