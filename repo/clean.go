@@ -154,8 +154,9 @@ func (r *Repo) cleanRefs(ctx context.Context, on string, needed bool) ([]Thing, 
 			return things, err
 		}
 		if thing.Why == "" {
-			if err := r.drop(ctx, ref, id); heldLock(err) != "" {
-				thing.Why = "another git holds " + heldLock(err)
+			var held *CheckoutError
+			if err := r.drop(ctx, ref, id); errors.As(err, &held) {
+				thing.Why = "another git holds " + held.Dir
 			} else if err != nil {
 				return things, err
 			}
@@ -179,7 +180,8 @@ func (r *Repo) drop(ctx context.Context, ref, id string) error {
 	if err := failpoint.Hit("repo.drop.before"); err != nil {
 		return err
 	}
-	_, err := r.user.run(ctx, fmt.Appendf(nil, "delete %s %s\n", ref, id), "update-ref", "--stdin")
+	locks := append(r.refLocks(ref), filepath.Join(r.found.common, "packed-refs.lock"))
+	_, err := r.user.writing(locks...).run(ctx, fmt.Appendf(nil, "delete %s %s\n", ref, id), "update-ref", "--stdin")
 	return errors.Join(err, failpoint.Hit("repo.drop.after"))
 }
 

@@ -5,8 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"testing"
 
 	"colony/repo"
@@ -94,4 +96,18 @@ func spareOne(ctx context.Context, r *repo.Repo, base string) func() {
 		}
 	}
 	return func() { stop(); <-over }
+}
+
+// acted is what a process of carryOut said, and whether it was killed.
+func acted(t *testing.T, dir, state string, env ...string) (said string, killed bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(append(os.Environ(), "REPO_TEST_DIR="+dir, "REPO_TEST_STATE="+state), env...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		return string(out), ok && status.Signaled()
+	}
+	return string(out), false
 }

@@ -48,7 +48,7 @@ func Open(ctx context.Context, p Parts) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := newLease(state)
+	l := newLease(state, p.Run)
 	own := caller{bin: bin, env: ownEnv(state), traffic: ask.traffic, lease: l}
 	user := caller{bin: bin, env: userEnv(f.filters), traffic: ask.traffic, lease: l}
 	return &Repo{run: p.Run, state: state, found: f, setup: p.Setup, lease: l, trees: map[string]*Tree{}, kits: map[string]*kit{},

@@ -5,28 +5,12 @@ package repo_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"colony/repo"
 )
-
-// acted is what a process of carryOut said, and whether it was killed.
-func acted(t *testing.T, dir, state string, env ...string) (said string, killed bool) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), "REPO_TEST_DIR="+dir, "REPO_TEST_STATE="+state), env...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
-		return string(out), ok && status.Signaled()
-	}
-	return string(out), false
-}
 
 // passed are the points that an unhindered run passes, each with how often.
 func passed(t *testing.T) map[string]int {
