@@ -18,8 +18,8 @@ import (
 const (
 	outLimit  = 256 << 20 // bytes of output of one git
 	errLimit  = 8 << 10
-	cutWait   = 2 * time.Second
-	lockWaits = "3000" // milliseconds that git itself waits for a ref's lock
+	cutWait   = 30 * time.Second // for the output of a git that has ended: on a machine that is much too busy that takes seconds
+	lockWaits = "3000"           // milliseconds that git itself waits for a ref's lock
 )
 
 // caller runs git on one repository. No shell, no terminal, no inherited GIT_*, no program that a
