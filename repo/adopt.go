@@ -66,9 +66,6 @@ func (t *Tree) whole() (bool, error) {
 
 // back makes head the commit that the worktree stands on, and leaves its files alone.
 func (t *Tree) back(head string, whole bool) error {
-	if err := t.repo.unlock(t.locks()...); err != nil {
-		return err
-	}
 	if whole {
 		if err := t.loadBrought(); err != nil {
 			return err

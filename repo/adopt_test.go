@@ -9,8 +9,8 @@ import (
 	"colony/repo"
 )
 
-// WT04, WT02: another process takes a dead ant's worktree up as it was: commits, uncommitted, untracked and ignored files
-// stay, a lock that a killed git left goes; a worktree that is gone is made again with what was kept of it.
+// WT04: another process takes a dead ant's worktree up as it was: commits, uncommitted, untracked and ignored files
+// stay, a worktree that is gone is made again with what was kept of it.
 func TestAdopt(t *testing.T) {
 	dir := fresh(t, map[string]string{"a.txt": "a\n", ".gitignore": "*.log\n"})
 	state := filepath.Join(t.TempDir(), "state")
@@ -25,7 +25,6 @@ func TestAdopt(t *testing.T) {
 	write(t, tree.Dir, "one.txt", "1, and more\n")
 	write(t, tree.Dir, "two.txt", "2\n")
 	write(t, tree.Dir, "debug.log", "ignored\n")
-	write(t, tree.GitDir, "index.lock", "")
 
 	adopt := func(head, content string) (*repo.Tree, bool) {
 		t.Helper()

@@ -110,17 +110,11 @@ func (t *Tree) stage(ctx context.Context) (made Commit, err error) {
 	if err := os.Chmod(t.Dir, 0o700); err != nil { // the ant may have closed it
 		return Commit{}, err
 	}
-	if t.cut {
-		if err := t.relock(); err != nil {
-			return Commit{}, err
-		}
-	}
 	for range 2 {
-		if _, err = t.git.run(ctx, nil, "add", "--all", "--ignore-errors"); err == nil {
+		if _, err = t.git.run(ctx, nil, "add", "--all", "--ignore-errors"); exitCode(err) <= 0 {
 			break
 		}
 	}
-	t.cut = ctx.Err() != nil
 	var refused []string
 	for _, m := range unindexed.FindAllStringSubmatch(errText(err), -1) {
 		refused = append(refused, m[1])
@@ -129,17 +123,6 @@ func (t *Tree) stage(ctx context.Context) (made Commit, err error) {
 		return Commit{}, contentError(err)
 	}
 	return t.staged(ctx, refused)
-}
-
-// relock removes the lock of a git that colony ended, which waited for it.
-func (t *Tree) relock() error {
-	index := t.locks()[0]
-	err := os.Remove(index)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	t.repo.noteUnlocked(index)
-	return err
 }
 
 // staged is what the index holds beyond the last commit.
@@ -279,11 +262,15 @@ func (t *Tree) point(commit string) error {
 	if err := failpoint.Hit("repo.commit.before"); err != nil {
 		return err
 	}
-	if err := setRef(t.workPath(), "", commit); err != nil {
+	if err := t.setRef(t.workPath(), "", commit); err != nil {
 		return err
 	}
 	if err := failpoint.Hit("repo.commit.half"); err != nil {
 		return err
 	}
-	return setRef(filepath.Join(t.GitDir, "HEAD"), t.head, commit)
+	return t.setRef(filepath.Join(t.GitDir, "HEAD"), t.head, commit)
+}
+
+func (t *Tree) setRef(path, old, new string) error {
+	return t.repo.lease.noted([]string{path + ".lock"}, func() error { return setRef(path, old, new) }, func(error) bool { return false })
 }

@@ -68,9 +68,8 @@ func (r *Repo) treeOf(ctx context.Context, files []string) (tree string, err err
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	c := r.user
-	c.env = append(append([]string{}, c.env...), "GIT_INDEX_FILE="+filepath.Join(dir, "index"),
-		"GIT_OBJECT_DIRECTORY="+filepath.Join(r.gitDir(), "objects"), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quoteAlternate(r.found.objects))
+	c := r.user.with("core.splitIndex=false", "GIT_INDEX_FILE="+filepath.Join(dir, "index")) // a shared part would lie with the user's
+	c.env = append(c.env, "GIT_OBJECT_DIRECTORY="+filepath.Join(r.gitDir(), "objects"), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quoteAlternate(r.found.objects))
 	if _, err := c.run(ctx, nil, "read-tree", r.found.head); err != nil {
 		return "", err
 	}

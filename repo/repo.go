@@ -5,6 +5,7 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -34,6 +35,7 @@ type Repo struct {
 	own   caller // in the state repository
 	found found
 	setup Setup
+	lease *lease
 
 	mu      sync.Mutex       // guards what follows
 	base    string           // where the run began; set by Prepare
@@ -42,8 +44,6 @@ type Repo struct {
 	left    []string         // what .worktreeinclude names and is not brought
 	trees   map[string]*Tree // those that stand, by name
 	kits    map[string]*kit  // what setup left, by key
-
-	unlocked []string // locks of the dead
 
 	known      *known
 	pool       pool        // worktrees that nobody has yet
@@ -181,5 +181,5 @@ func (r *Repo) Close(ctx context.Context) (held []string, err error) {
 	if err != nil {
 		return held, err
 	}
-	return held, os.RemoveAll(r.frozen())
+	return held, errors.Join(os.RemoveAll(r.frozen()), r.lease.release())
 }

@@ -24,8 +24,6 @@ type Tree struct {
 	git  caller
 	head string // the last commit made of it, else Base
 
-	cut bool // a git of colony's was ended there before its time
-
 	brought brought
 }
 
@@ -61,6 +59,7 @@ func (r *Repo) Place(name string) string { return filepath.Join(r.state, "wt", r
 func (r *Repo) tree(name, dir, admin, commit string) *Tree {
 	t := &Tree{Dir: dir, GitDir: filepath.Join(r.gitDir(), "worktrees", admin), Base: commit, head: commit, name: name, repo: r}
 	t.git = r.own.at(t.GitDir, t.Dir)
+	t.git.locks = t.locks()
 	return t
 }
 
@@ -235,4 +234,9 @@ func RemoveAll(dir string) error {
 		return nil
 	})
 	return errors.Join(walk, os.RemoveAll(dir))
+}
+
+// locks are those that gits of colony's take in a worktree.
+func (t *Tree) locks() []string {
+	return []string{filepath.Join(t.GitDir, "index.lock"), filepath.Join(t.GitDir, "HEAD.lock"), t.workPath() + ".lock"}
 }
