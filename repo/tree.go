@@ -210,15 +210,35 @@ func status(ctx context.Context, c caller, flags ...string) ([]string, error) {
 	return paths, nil
 }
 
-// erase deletes the directory, then what git knows of it.
+// erase deletes the directory, then what git knows of it. The directory loses its name first, so that no half of it is
+// ever taken for the worktree.
 func (t *Tree) erase() error {
 	if err := failpoint.Hit("repo.erase.before"); err != nil {
 		return err
 	}
-	if err := RemoveAll(t.Dir); err != nil {
+	dir, err := t.away()
+	if err != nil {
+		return err
+	}
+	if err := RemoveAll(dir); err != nil {
 		return err
 	}
 	return errors.Join(failpoint.Hit("repo.erase.after"), os.RemoveAll(t.GitDir))
+}
+
+// away gives the directory a name that is nobody's, and returns it.
+func (t *Tree) away() (string, error) {
+	if strings.HasPrefix(t.name, spareMark) {
+		return t.Dir, nil
+	}
+	dir := t.repo.nameless(t.Base).Dir
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return "", err
+	}
+	if err := os.Rename(t.Dir, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return dir, nil
 }
 
 // RemoveAll is os.RemoveAll that makes directories writable where it must.
