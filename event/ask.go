@@ -12,6 +12,7 @@ type AskOpened struct {
 	Choices  []string  `json:"choices"`
 	Default  string    `json:"default"`
 	Deadline time.Time `json:"deadline"`
+	Grant    string    `json:"grant,omitempty"` // the rule that the answer "for this run" stores
 }
 
 // By is who acted, and from where.
