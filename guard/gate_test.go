@@ -130,7 +130,7 @@ func TestQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := d.asked[0]
-	if q.Kind != "permission" || q.Call != "c9" || q.Digest != "d-c9" || !slices.Equal(q.Choices, []string{"allow", "deny"}) ||
+	if q.Kind != "permission" || q.Call != "c9" || q.Digest != "d-c9" || !slices.Equal(q.Choices, []string{"allow", "for this run", "deny"}) ||
 		!strings.Contains(q.Text, `make\u{202E}`) || !strings.Contains(q.Text, env.Ant) {
 		t.Errorf("%+v", q)
 	}
