@@ -36,7 +36,6 @@ type life struct {
 	shelf   *tools.Registry         // from which its own registry is carved
 	halted  func() error            // why the run is being stopped; nil while it is not
 	work    repo.Commit             // what it changed so far; zero where nothing
-	asked   atomic.Int64            // questions
 	denied  atomic.Bool             // a permission was not given
 	cut     context.CancelCauseFunc // ends this ant only
 	ears    sync.Mutex              // guards heard
@@ -112,6 +111,9 @@ func (l *life) wake(ctx context.Context, first string) error {
 		return err
 	}
 	if err := l.furnish(); err != nil {
+		return err
+	}
+	if err := l.remind(ctx); err != nil {
 		return err
 	}
 	if err := l.animate(memory); err != nil {

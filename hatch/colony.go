@@ -47,7 +47,8 @@ type Parts struct {
 	NoGate   bool              // tasks that nothing verifies are allowed
 	typed    map[string]string // settings that were given with a resume
 	AllowRed bool              // a gate that is red on the base advises until it first passes
-	Headless bool              // nobody can answer
+	Headless bool              // nobody can answer here
+	OnAsk    string            // what becomes of questions: deny, wait, wait:D or stop; empty: as Headless says
 	Yes      bool              // a plan of the queen's starts without a question
 	Person   Person
 	// Edit lets the person change a text; Save keeps a plan for later and says where.
@@ -82,6 +83,7 @@ type Colony struct {
 	store     *event.Store
 	log       *tally
 	crew      *crew
+	onAsk     onAsk
 	book      *ledger.Book
 	blobs     *tools.Blobs
 	advice    []ant.Instructions
@@ -103,7 +105,7 @@ func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
-	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.castHelpers, c.chooseModels, c.bindGates, c.canWrite, c.lookRound, c.openLog} {
+	for _, step := range []func(context.Context) error{c.readHouse, c.chooseAnswers, c.castCards, c.castHelpers, c.chooseModels, c.bindGates, c.canWrite, c.lookRound, c.openLog} {
 		if err := step(ctx); err != nil {
 			c.box.Close()
 			return nil, err
@@ -221,10 +223,7 @@ func (c *Colony) lookRound(ctx context.Context) error {
 	if err := cmp.Or(lost, loose); err != nil {
 		return err
 	}
-	c.mode = c.settings.run.Mode
-	if c.mode == "auto" && c.box.Level() == sandbox.Off {
-		c.mode = "ask"
-	}
+	c.mode = modeIn(c.settings.run.Mode, c.box.Level())
 	return c.lay(c.mode)
 }
 
@@ -361,6 +360,7 @@ func (c *Colony) openLog(ctx context.Context) (err error) {
 			return err
 		}
 		c.log.add([]event.Event{e})
+		c.crew.recall(e)
 		c.since = e.Seq
 	}
 	if c.book, err = ledger.NewBook(ledger.Parts{Log: c.log, Run: c.caps, Rate: c.rate, Now: c.parts.Now}); err != nil {

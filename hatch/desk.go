@@ -3,55 +3,13 @@ package hatch
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"colony/event"
-	"colony/tools"
 )
 
 // deskEvery is how often the owner looks at the run's desk.
 const deskEvery = 100 * time.Millisecond
-
-// crew is the ants at work and the questions that are open, for wishes that come to the desk. It is safe for concurrent
-// use.
-type crew struct {
-	mu    sync.Mutex // guards what follows
-	lives map[string]*life
-	asks  map[string]chan reply
-}
-
-// reply is an answer and who gave it.
-type reply struct {
-	answer tools.Answer
-	by     event.By
-}
-
-func newCrew() *crew { return &crew{lives: map[string]*life{}, asks: map[string]chan reply{}} }
-
-func (w *crew) enter(l *life) (leave func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.lives[l.order.Ant] = l
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.lives, l.order.Ant)
-	}
-}
-
-// open is where the answer to a question comes to, until close.
-func (w *crew) open(ask string) (answers <-chan reply, close func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := make(chan reply, 1)
-	w.asks[ask] = c
-	return c, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.asks, ask)
-	}
-}
 
 // stopWish is why a run or an ant was stopped by a wish.
 type stopWish struct{ by event.By }
@@ -77,6 +35,20 @@ func (c *Colony) tend(ctx context.Context, stop context.CancelCauseFunc) error {
 	}
 }
 
+// catchUp carries out what was left between two processes, and closes the questions that nobody answered meanwhile: they
+// are asked anew.
+func (c *Colony) catchUp(stop context.CancelCauseFunc) error {
+	if err := event.Take(c.parts.runDir(c.run), func(w event.Wish) error { return c.grant(w, stop) }); err != nil {
+		return err
+	}
+	for _, ask := range c.crew.forget() {
+		if err := c.record("", event.AskAnswered{Ask: ask, Answer: "", By: event.By{Via: "resume"}, Late: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // grant carries out one wish, after it became an event.
 func (c *Colony) grant(w event.Wish, stop context.CancelCauseFunc) error {
 	l, known := c.crew.find(w.Ant)
@@ -98,6 +70,9 @@ func (c *Colony) grant(w event.Wish, stop context.CancelCauseFunc) error {
 		}
 		l.hear(w.Text)
 	case "answer":
+		if late, ok := c.crew.late(w); ok {
+			return c.record("", late)
+		}
 		if !c.crew.answer(w) {
 			return c.record("", event.Warned{Code: "no_ask", Text: "an answer came for " + w.Ask + ", which is not open", Next: "colony inbox"})
 		}
@@ -110,29 +85,6 @@ func cancelledWhat(ant string) string {
 		return "run"
 	}
 	return "ant " + ant
-}
-
-func (w *crew) find(ant string) (*life, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l, ok := w.lives[ant]
-	return l, ok
-}
-
-// answer hands an answer to whoever asked; false where the question is not open.
-func (w *crew) answer(wish event.Wish) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, ok := w.asks[wish.Ask]
-	if !ok {
-		return false
-	}
-	select {
-	case c <- reply{tools.Answer{Text: wish.Text, Allow: wish.Text == "allow"}, wish.By}:
-		return true
-	default:
-		return false
-	}
 }
 
 func (c *Colony) record(ant string, body event.Body) error {

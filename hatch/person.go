@@ -3,10 +3,12 @@ package hatch
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"colony/event"
 	"colony/tools"
+	"colony/view"
 
 	"github.com/sourcegraph/conc"
 )
@@ -21,23 +23,54 @@ func Nobody(context.Context, tools.Question) (tools.Answer, error) {
 
 // ask puts an ant's question to the person and keeps both in the log. Without an answer in time the answer is no.
 func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) {
-	id := fmt.Sprintf("%s.%d", l.order.Ant, l.asked.Add(1))
-	limit := time.Duration(l.settings.limits.Ask)
+	id := l.crew.number(l.order.Ant)
 	opened := event.AskOpened{
-		Ask: id, Kind: q.Kind, Text: q.Text, Call: q.Call, Digest: q.Digest, Choices: q.Choices, Default: "deny",
-		Deadline: l.parts.Now().Add(limit),
+		Ask: id, Kind: q.Kind, Text: q.Text + changes(q), Call: q.Call, Digest: q.Digest, Choices: q.Choices, Default: "deny", Grant: q.Grant,
+		Deadline: l.parts.Now().Add(l.onAsk.limit),
 	}
+	q.Text = opened.Text
 	if err := l.append(opened); err != nil {
 		return tools.Answer{}, err
 	}
-	answer, by, err := l.answered(ctx, id, q, limit)
+	answer, by, err := l.reply(ctx, id, q)
 	if err != nil {
 		return tools.Answer{}, err
 	}
 	if q.Kind == "permission" && !answer.Allow {
 		l.denied.Store(true)
 	}
-	return answer, l.append(event.AskAnswered{Ask: id, Answer: answerWord(q, answer), By: by})
+	if err := l.append(event.AskAnswered{Ask: id, Answer: answerWord(q, answer), By: by}); err != nil || !answer.ForRun || q.Grant == "" {
+		return answer, err
+	}
+	return answer, l.append(event.Granted{Rule: q.Grant, Scope: l.order.Ant + " for this run"})
+}
+
+// reply is the answer to an open question as --on-ask wants it: one that was given while nobody carried the run out comes
+// first.
+func (l *life) reply(ctx context.Context, id string, q tools.Question) (tools.Answer, event.By, error) {
+	if r, ok := l.crew.early(l.order.Task, q.Grant); ok {
+		return r.answer, r.by, nil
+	}
+	switch l.onAsk.how {
+	case askDeny:
+		answer, err := Nobody(ctx, q)
+		return answer, event.By{Via: "headless"}, err
+	case askStop:
+		answer, err := l.putOff(ctx, id)
+		return answer, event.By{}, err
+	}
+	return l.answered(ctx, id, q, l.onAsk.limit)
+}
+
+// changes is what a call would change, as lines under its question.
+func changes(q tools.Question) string {
+	var b strings.Builder
+	for _, v := range q.Views {
+		if diff, ok := v.(view.Diff); ok {
+			b.WriteString("\n" + strings.TrimRight(view.Text(diff.Unified), "\n"))
+		}
+	}
+	return b.String()
 }
 
 // answered is the first answer: from the person at the screen, or from another process by way of the desk.
@@ -55,6 +88,11 @@ func (c *Colony) answered(ctx context.Context, id string, q tools.Question, limi
 	defer asking.Wait()
 	defer stop()
 	asking.Go(func() {
+		if c.parts.Headless { // only from another terminal
+			<-timed.Done()
+			screen <- heard{err: timed.Err()}
+			return
+		}
 		answer, err := c.parts.Person(timed, q)
 		screen <- heard{answer, err}
 	})
@@ -73,6 +111,8 @@ func answerWord(q tools.Question, a tools.Answer) string {
 	switch {
 	case q.Kind != "permission":
 		return a.Text
+	case a.ForRun && q.Grant != "":
+		return tools.ForRun
 	case a.Allow:
 		return "allow"
 	}

@@ -41,6 +41,10 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	if err != nil {
 		return event.RunFinished{}, err
 	}
+	c.crew.heed(stop)
+	if err := c.catchUp(stop); err != nil {
+		return event.RunFinished{}, err
+	}
 	tending := pool.New().WithErrors().WithContext(ctx)
 	tending.Go(func(ctx context.Context) error { return c.tend(ctx, stop) })
 	finished, err := queen.Run(ctx, queen.Parts{

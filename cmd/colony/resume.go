@@ -31,7 +31,7 @@ func (a *app) resumeCmd() *cobra.Command {
 				return err
 			}
 			parts := hatch.Parts{
-				Version: version, House: house, Models: models, Getenv: a.getenv, Headless: a.headless(),
+				Version: version, House: house, Models: models, Getenv: a.getenv, Headless: a.headless(), OnAsk: o.onAsk,
 				Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
 			}
 			flags := flagSettings(cmd, o)
@@ -46,8 +46,9 @@ func (a *app) resumeCmd() *cobra.Command {
 	f.StringVar(&o.budget, "budget", "", "spend at most this many `USD` in all, or none")
 	f.StringVar(&o.maxTokens, "max-tokens", "", "use at most this many `TOKENS` in all, or none")
 	f.StringVar(&o.wall, "wall", "", "take at most this `DURATION` from now")
+	onAskFlag(cmd, o)
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "on-ask", "watch", "yes/y")
+	laterFlags(cmd, "watch", "yes/y")
 	return cmd
 }

@@ -25,7 +25,7 @@ import (
 type runOptions struct {
 	file, card, budget, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
 	models, gates, labels                                                              []string
-	report, from, land                                                                 string
+	report, from, land, onAsk                                                          string
 	noGate, review, yes, detach, one                                                   bool
 }
 
@@ -68,10 +68,15 @@ func (a *app) runCmd() *cobra.Command {
 	f.BoolVarP(&o.detach, "detach", "d", false, "go on by itself, without this terminal")
 	f.StringVar(&o.from, "from", "", "go on from the branch of `RUN`, its plan and receipts known")
 	f.StringVar(&o.land, "land", "", "take it over into `BRANCH` when everything landed")
+	onAskFlag(cmd, o)
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "include-dirty", "approve-over", "on-ask", "watch", "web", "trust", "issue", "cluster")
+	laterFlags(cmd, "include-dirty", "approve-over", "watch", "web", "trust", "issue", "cluster")
 	return cmd
+}
+
+func onAskFlag(cmd *cobra.Command, o *runOptions) {
+	cmd.Flags().StringVar(&o.onAsk, "on-ask", "", "what becomes of a question: `HOW` is deny (the default where nobody is there), wait, wait:D (answered\nfrom any terminal, or no after D) or stop (the run ends with 5, to be resumed after the answer)")
 }
 
 func (a *app) stateFlag(cmd *cobra.Command, into *string) {
@@ -122,7 +127,7 @@ func (a *app) partsOf(cmd *cobra.Command, o *runOptions, args []string) (hatch.P
 	}
 	return hatch.Parts{
 		Version: version, House: house, Run: o.id, Plan: p, Goal: goal, Models: models, Labels: labels, Getenv: a.getenv,
-		NoGate: o.noGate, AllowRed: o.redBase == "allow", Yes: o.yes, Edit: a.edit, Save: a.savePlan, Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
+		NoGate: o.noGate, AllowRed: o.redBase == "allow", Yes: o.yes, Edit: a.edit, Save: a.savePlan, Headless: a.headless(), OnAsk: o.onAsk, Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
 	}, redBase(cmd, o.redBase)
 }
 
