@@ -119,6 +119,7 @@ type RunFinished struct {
 	Reason    string            `json:"reason"`
 	Kept      []Kept            `json:"kept"`
 	Denied    []Denied          `json:"denied"`
+	Unclear   []Unclear         `json:"unclear"`
 	AsksOpen  []string          `json:"asks_open"`
 	Resumable bool              `json:"resumable"`
 	Labels    map[string]string `json:"labels"`
@@ -171,6 +172,13 @@ type Denied struct {
 	Ant  string `json:"ant"`
 	Tool string `json:"tool"`
 	Rule string `json:"rule"`
+}
+
+// Unclear is a call that was cut off, of which nobody can say whether it had an effect.
+type Unclear struct {
+	Ant  string `json:"ant"`
+	Tool string `json:"tool"`
+	Call string `json:"call"`
 }
 
 // Throttled says that the swarm waits or shrinks.

@@ -135,7 +135,7 @@ func orZero(r *tools.Result) tools.Result {
 // asking is what an ask that could not be answered comes to. A cancelled call is a result.
 func asking(ctx context.Context, call tools.Prepared, err error) (tools.Result, error) {
 	if ctx.Err() != nil {
-		return tools.Refuse(tools.Cancelled, call.Call.Name+" was cancelled while its question was open; it was not run"), nil
+		return tools.Refuse(tools.Cancelled, fmt.Sprintf("interrupted: %s was stopped while its question was open, and did not happen. Call it again if you still want it.", call.Call.Name)), nil
 	}
 	return tools.Result{}, fmt.Errorf("ask about %s: %w", call.Call.Name, err)
 }

@@ -44,11 +44,13 @@ func (p *Policy) put(ctx context.Context, env *tools.Env, about ...doubt) (heard
 		}
 		next := question(env, one)
 		next.Views = change.Views
+		files := operands(env, one.call.Effects)
+		next.Files = sum(env.Root, files)
 		if len(heard) > 0 {
 			next = join(q, next)
 		}
 		q = next
-		heard = append(heard, foreseen{doubt: one, files: operands(env, one.call.Effects)})
+		heard = append(heard, foreseen{doubt: one, files: files})
 	}
 	if len(heard) == 0 {
 		return nil, refused, nil
@@ -80,11 +82,16 @@ func (f *foreseen) offer(env *tools.Env, q *tools.Question) {
 
 // join is one question about what two are about.
 func join(q, next tools.Question) tools.Question {
-	sum := sha256.Sum256([]byte(q.Digest + "\n" + next.Digest))
-	q.Call, q.Digest = q.Call+", "+next.Call, hex.EncodeToString(sum[:])
+	q.Call, q.Digest, q.Files = q.Call+", "+next.Call, both(q.Digest, next.Digest), both(q.Files, next.Files)
 	q.Text += "\n" + next.Text
 	q.Views = slices.Concat(q.Views, next.Views)
 	return q
+}
+
+// both is one hash of two.
+func both(a, b string) string {
+	sum := sha256.Sum256([]byte(a + "\n" + b))
+	return hex.EncodeToString(sum[:])
 }
 
 // question is what a person is asked about a call. Nothing of the call is left out, and what could hide a part

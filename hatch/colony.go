@@ -44,11 +44,13 @@ type Parts struct {
 	Models   map[string]string // typed, by card; the empty name is for all
 	Labels   map[string]string
 	Getenv   func(string) string
+	Dirty    bool              // the run begins with the uncommitted files of the checkout
 	NoGate   bool              // tasks that nothing verifies are allowed
 	typed    map[string]string // settings that were given with a resume
 	AllowRed bool              // a gate that is red on the base advises until it first passes
-	Headless bool              // nobody can answer here
-	OnAsk    string            // what becomes of questions: deny, wait, wait:D or stop; empty: as Headless says
+	Headless bool              // nobody can answer
+	OnAsk    string            // what a question comes to: deny, wait or stop; empty is the person's answer
+	AskWait  time.Duration     // how long a question waits, where the settings do not say it
 	Yes      bool              // a plan of the queen's starts without a question
 	Person   Person
 	// Edit lets the person change a text; Save keeps a plan for later and says where.
@@ -83,12 +85,12 @@ type Colony struct {
 	store     *event.Store
 	log       *tally
 	crew      *crew
-	onAsk     onAsk
 	book      *ledger.Book
 	blobs     *tools.Blobs
 	advice    []ant.Instructions
 	warmth    *warmth
 	left      []string
+	taken     []string    // uncommitted files in the base
 	held      []string    // worktrees that were left, for what they hold
 	since     event.Seq   // where the log ended when this process took it up
 	begun     bool        // run.started was appended
@@ -101,11 +103,12 @@ func Open(ctx context.Context, p Parts) (*Colony, error) { return open(ctx, p, n
 
 // open opens a new run, or one that goes on where it has a past.
 func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
+	p.Person = p.asked()
 	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), warmth: newWarmth(time.After)}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
-	for _, step := range []func(context.Context) error{c.readHouse, c.chooseAnswers, c.castCards, c.castHelpers, c.chooseModels, c.bindGates, c.canWrite, c.lookRound, c.openLog} {
+	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.castHelpers, c.chooseModels, c.bindGates, c.canWrite, c.lookRound, c.openLog} {
 		if err := step(ctx); err != nil {
 			c.box.Close()
 			return nil, err
@@ -255,6 +258,10 @@ func (c *Colony) findRepo(ctx context.Context) (err error) {
 			return repoProblem(err)
 		}
 	}
+	if c.parts.Dirty && (rev != "HEAD" || c.parts.From != nil) {
+		return &Problem{Exit: 2, Code: "dirty_base", Message: "--include-dirty: uncommitted files belong to HEAD, and the run begins elsewhere",
+			Next: "leave out --base and --from, or commit the files"}
+	}
 	c.left, err = c.repo.Dirty(ctx)
 	return err
 }
@@ -360,7 +367,6 @@ func (c *Colony) openLog(ctx context.Context) (err error) {
 			return err
 		}
 		c.log.add([]event.Event{e})
-		c.crew.recall(e)
 		c.since = e.Seq
 	}
 	if c.book, err = ledger.NewBook(ledger.Parts{Log: c.log, Run: c.caps, Rate: c.rate, Now: c.parts.Now}); err != nil {

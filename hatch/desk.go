@@ -3,13 +3,93 @@ package hatch
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"colony/event"
+	"colony/tools"
 )
 
 // deskEvery is how often the owner looks at the run's desk.
 const deskEvery = 100 * time.Millisecond
+
+// crew is the ants at work and the questions that are open, for wishes that come to the desk. It is safe for concurrent
+// use.
+type crew struct {
+	mu    sync.Mutex // guards what follows
+	lives map[string]*life
+	asks  map[string]chan reply
+	stop  context.CancelCauseFunc // stops the run; nil before it runs
+	ahead map[string]*event.Wish  // answers to questions of an earlier process that are not open again yet; nil until one comes
+}
+
+// reply is an answer and who gave it.
+type reply struct {
+	answer tools.Answer
+	by     event.By
+}
+
+func newCrew() *crew {
+	return &crew{lives: map[string]*life{}, asks: map[string]chan reply{}, ahead: map[string]*event.Wish{}}
+}
+
+// begin says how the run is stopped.
+func (w *crew) begin(stop context.CancelCauseFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stop = stop
+}
+
+// halt stops the run.
+func (w *crew) halt(why error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stop != nil {
+		w.stop(why)
+	}
+}
+
+// early reports whether the answer to a question came before the question was open again.
+func (w *crew) early(ask string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ahead[ask] != nil
+}
+
+// expect lets answers to a question wait until it is open again.
+func (w *crew) expect(ask string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ahead[ask] = nil
+}
+
+func (w *crew) enter(l *life) (leave func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lives[l.order.Ant] = l
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.lives, l.order.Ant)
+	}
+}
+
+// open is where the answer to a question comes to, until close.
+func (w *crew) open(ask string) (answers <-chan reply, close func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := make(chan reply, 1)
+	w.asks[ask] = c
+	if early := w.ahead[ask]; early != nil {
+		c <- replyOf(*early)
+	}
+	delete(w.ahead, ask)
+	return c, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.asks, ask)
+	}
+}
 
 // stopWish is why a run or an ant was stopped by a wish.
 type stopWish struct{ by event.By }
@@ -29,24 +109,15 @@ func (c *Colony) tend(ctx context.Context, stop context.CancelCauseFunc) error {
 			return nil
 		case <-tick.C:
 		}
-		if err := event.Take(c.parts.runDir(c.run), func(w event.Wish) error { return c.grant(w, stop) }); err != nil {
+		if err := c.clear(stop); err != nil {
 			return err
 		}
 	}
 }
 
-// catchUp carries out what was left between two processes, and closes the questions that nobody answered meanwhile: they
-// are asked anew.
-func (c *Colony) catchUp(stop context.CancelCauseFunc) error {
-	if err := event.Take(c.parts.runDir(c.run), func(w event.Wish) error { return c.grant(w, stop) }); err != nil {
-		return err
-	}
-	for _, ask := range c.crew.forget() {
-		if err := c.record("", event.AskAnswered{Ask: ask, Answer: "", By: event.By{Via: "resume"}, Late: true}); err != nil {
-			return err
-		}
-	}
-	return nil
+// clear carries out what is on the desk now.
+func (c *Colony) clear(stop context.CancelCauseFunc) error {
+	return event.Take(c.parts.runDir(c.run), func(w event.Wish) error { return c.grant(w, stop) })
 }
 
 // grant carries out one wish, after it became an event.
@@ -70,9 +141,6 @@ func (c *Colony) grant(w event.Wish, stop context.CancelCauseFunc) error {
 		}
 		l.hear(w.Text)
 	case "answer":
-		if late, ok := c.crew.late(w); ok {
-			return c.record("", late)
-		}
 		if !c.crew.answer(w) {
 			return c.record("", event.Warned{Code: "no_ask", Text: "an answer came for " + w.Ask + ", which is not open", Next: "colony inbox"})
 		}
@@ -85,6 +153,38 @@ func cancelledWhat(ant string) string {
 		return "run"
 	}
 	return "ant " + ant
+}
+
+func (w *crew) find(ant string) (*life, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l, ok := w.lives[ant]
+	return l, ok
+}
+
+// answer hands an answer to whoever asked; false where the question is not open.
+func (w *crew) answer(wish event.Wish) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, ok := w.asks[wish.Ask]
+	if !ok {
+		early, expected := w.ahead[wish.Ask]
+		if expected && early == nil {
+			w.ahead[wish.Ask] = &wish
+		}
+		return expected && early == nil
+	}
+	select {
+	case c <- replyOf(wish):
+		return true
+	default:
+		return false
+	}
+}
+
+func replyOf(wish event.Wish) reply {
+	forRun := wish.Text == tools.ForRun
+	return reply{tools.Answer{Text: wish.Text, Allow: forRun || wish.Text == "allow", ForRun: forRun}, wish.By}
 }
 
 func (c *Colony) record(ant string, body event.Body) error {

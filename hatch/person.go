@@ -3,6 +3,7 @@ package hatch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,18 +22,51 @@ func Nobody(context.Context, tools.Question) (tools.Answer, error) {
 	return tools.Answer{Headless: true, Text: "nobody can answer: decide, and state the assumption in done"}, nil
 }
 
+// asked is who answers the questions of this run.
+func (p Parts) asked() Person {
+	switch {
+	case p.OnAsk == "deny":
+		return Nobody
+	case p.OnAsk == "stop", p.OnAsk == "wait" && p.Headless:
+		return waits
+	}
+	return p.Person
+}
+
+// waits is a person who is not there: an answer can come by way of the desk.
+func waits(ctx context.Context, _ tools.Question) (tools.Answer, error) {
+	<-ctx.Done()
+	return tools.Answer{}, ctx.Err()
+}
+
+// askStop is why a run ends at its first question.
+type askStop struct{ ask string }
+
+func (s *askStop) Error() string { return "stopped at the question " + s.ask }
+
+// ExitCode is that of a run that waits for an answer.
+func (s *askStop) ExitCode() int { return 5 }
+
 // ask puts an ant's question to the person and keeps both in the log. Without an answer in time the answer is no.
 func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) {
-	id := l.crew.number(l.order.Ant)
-	opened := event.AskOpened{
-		Ask: id, Kind: q.Kind, Text: q.Text + changes(q), Call: q.Call, Digest: q.Digest, Choices: q.Choices, Default: "deny", Grant: q.Grant,
-		Deadline: l.parts.Now().Add(l.onAsk.limit),
+	q.Text += changes(q)
+	id := l.askID(q)
+	limit := time.Duration(l.settings.limits.Ask)
+	if l.parts.AskWait > 0 {
+		limit = l.parts.AskWait
 	}
-	q.Text = opened.Text
+	opened := event.AskOpened{
+		Ask: id, Kind: q.Kind, Text: q.Text, Call: q.Call, Digest: q.Digest, Choices: q.Choices, Default: "deny", Grant: q.Grant, Files: q.Files,
+		Deadline: l.parts.Now().Add(limit),
+	}
 	if err := l.append(opened); err != nil {
 		return tools.Answer{}, err
 	}
-	answer, by, err := l.reply(ctx, id, q)
+	if l.parts.OnAsk == "stop" && !l.crew.early(id) {
+		l.crew.halt(&askStop{id})
+		l.cut(&askStop{id}) // it waits for nothing else
+	}
+	answer, by, err := l.answered(ctx, id, q, limit)
 	if err != nil {
 		return tools.Answer{}, err
 	}
@@ -43,23 +77,6 @@ func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) 
 		return answer, err
 	}
 	return answer, l.append(event.Granted{Rule: q.Grant, Scope: l.order.Ant + " for this run"})
-}
-
-// reply is the answer to an open question as --on-ask wants it: one that was given while nobody carried the run out comes
-// first.
-func (l *life) reply(ctx context.Context, id string, q tools.Question) (tools.Answer, event.By, error) {
-	if r, ok := l.crew.early(l.order.Task, q.Grant); ok {
-		return r.answer, r.by, nil
-	}
-	switch l.onAsk.how {
-	case askDeny:
-		answer, err := Nobody(ctx, q)
-		return answer, event.By{Via: "headless"}, err
-	case askStop:
-		answer, err := l.putOff(ctx, id)
-		return answer, event.By{}, err
-	}
-	return l.answered(ctx, id, q, l.onAsk.limit)
 }
 
 // changes is what a call would change, as lines under its question.
@@ -73,12 +90,31 @@ func changes(q tools.Question) string {
 	return b.String()
 }
 
+// askID is the id of a question: that which it had in an earlier process, where it is open from there and about the same
+// call on the same files.
+func (l *life) askID(q tools.Question) string {
+	l.ears.Lock()
+	defer l.ears.Unlock()
+	for i, a := range l.waiting {
+		if a.Kind == q.Kind && a.Text == q.Text && a.Digest == q.Digest && a.Files == q.Files {
+			l.waiting = slices.Delete(slices.Clone(l.waiting), i, i+1)
+			return a.Ask
+		}
+	}
+	return fmt.Sprintf("%s.%d", l.order.Ant, l.asked.Add(1))
+}
+
 // answered is the first answer: from the person at the screen, or from another process by way of the desk.
 func (c *Colony) answered(ctx context.Context, id string, q tools.Question, limit time.Duration) (tools.Answer, event.By, error) {
 	timed, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	desk, closed := c.crew.open(id)
 	defer closed()
+	select {
+	case r := <-desk: // it came before the question was open again
+		return r.answer, r.by, nil
+	default:
+	}
 	type heard struct {
 		answer tools.Answer
 		err    error
@@ -88,11 +124,6 @@ func (c *Colony) answered(ctx context.Context, id string, q tools.Question, limi
 	defer asking.Wait()
 	defer stop()
 	asking.Go(func() {
-		if c.parts.Headless { // only from another terminal
-			<-timed.Done()
-			screen <- heard{err: timed.Err()}
-			return
-		}
 		answer, err := c.parts.Person(timed, q)
 		screen <- heard{answer, err}
 	})

@@ -30,6 +30,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	defer beside.Wait()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	c.crew.begin(stop)
 	beside.Go(func() { c.repo.Ahead(ctx, c.base, c.spares()) })
 	both.Go(func() { unread = c.readAdvice(ctx) })
 	both.Go(func() { unbegun = c.begin(ctx) })
@@ -41,8 +42,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	if err != nil {
 		return event.RunFinished{}, err
 	}
-	c.crew.heed(stop)
-	if err := c.catchUp(stop); err != nil {
+	if err := c.clear(stop); err != nil { // what was left while nobody carried the run out counts before anything is asked
 		return event.RunFinished{}, err
 	}
 	tending := pool.New().WithErrors().WithContext(ctx)
@@ -128,7 +128,7 @@ func (c *Colony) begin(ctx context.Context) error {
 		return err
 	}
 	c.begun = true
-	return c.leftOut(ctx)
+	return cmp.Or(c.tookIn(ctx), c.leftOut(ctx))
 }
 
 func plainGates(commands []string) []plan.Gate {

@@ -30,7 +30,9 @@ type tally struct {
 	bill   ledger.Bill
 	ants   map[string][]string // by task
 	denied []event.Denied
-	open   []string // questions
+
+	unclear []event.Unclear
+	open    []string // questions
 }
 
 // read takes what was appended since the last time.
@@ -50,10 +52,13 @@ func (c *tally) read(ctx context.Context, log event.Log) error {
 				c.ants[e.Task] = append(c.ants[e.Task], e.Ant)
 			}
 		case event.AskOpened:
-			c.open = append(c.open, body.Ask)
+			c.open = append(without(c.open, body.Ask), body.Ask)
 		case event.AskAnswered:
-			c.open = slices.DeleteFunc(c.open, func(ask string) bool { return ask == body.Ask })
+			c.open = without(c.open, body.Ask)
 		case event.ToolDone:
+			if body.Recovered && body.Rule == "unclear" {
+				c.unclear = append(c.unclear, event.Unclear{Ant: e.Ant, Tool: body.Tool, Call: body.Call})
+			}
 			if body.Fault == string(tools.PermissionDenied) {
 				c.denied = append(c.denied, event.Denied{Ant: e.Ant, Tool: body.Tool, Rule: body.Rule})
 			}
@@ -62,12 +67,16 @@ func (c *tally) read(ctx context.Context, log event.Log) error {
 	return nil
 }
 
+func without(asks []string, ask string) []string {
+	return slices.DeleteFunc(asks, func(one string) bool { return one == ask })
+}
+
 // finish appends run.finished.
 func (r *run) finish(ctx context.Context) (event.RunFinished, error) {
 	readErr := errors.Join(r.deliver(ctx), r.count.read(ctx, r.p.Log))
 	r.broken = r.broken || readErr != nil
 	f := event.RunFinished{Branch: strings.TrimPrefix(r.p.Branch, "refs/heads/"), Base: r.p.Base, Commit: r.head, WallMs: r.p.Now().Sub(r.start).Milliseconds(),
-		Reason: r.why, Denied: r.count.denied, AsksOpen: r.count.open, Labels: r.p.Labels}
+		Reason: r.why, Denied: r.count.denied, Unclear: r.count.unclear, AsksOpen: r.count.open, Labels: r.p.Labels}
 	if r.refused != nil {
 		f.Reason = r.refused.Reason
 	}

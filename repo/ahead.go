@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"colony/failpoint"
 )
 
 // spareMark begins the names of worktrees that nobody has yet; no ant's begins so. One that is found later is nobody's.
@@ -48,12 +50,20 @@ func (r *Repo) Ahead(ctx context.Context, commit string, most int) {
 	defer stop()
 	p.stop, p.filler, p.near = stop, filler, commit
 	p.mu.Unlock()
-	defer close(filler)
+	defer p.left(filler)
 	for p.lacks(ctx, most) && r.own.traffic.quiet(ctx) {
 		if !r.makeSpare(ctx) {
 			return
 		}
 	}
+}
+
+// left says that nobody fills the pool any more.
+func (p *pool) left(filler chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stop = nil
+	close(filler)
 }
 
 // lacks waits until a spare is missing; false when ctx ends.
@@ -206,13 +216,20 @@ func (t *Tree) become(to *Tree) error {
 	if err := os.MkdirAll(filepath.Dir(to.Dir), 0o700); err != nil {
 		return err
 	}
+	if err := failpoint.Hit("repo.rename.before"); err != nil {
+		return err
+	}
 	if err := os.Rename(t.GitDir, to.GitDir); err != nil {
 		return err
 	}
-	if err := os.Rename(t.Dir, to.Dir); err != nil {
+	err := failpoint.Hit("repo.rename.half")
+	if err == nil {
+		err = os.Rename(t.Dir, to.Dir)
+	}
+	if err != nil {
 		return errors.Join(err, os.RemoveAll(to.GitDir))
 	}
-	return nil
+	return failpoint.Hit("repo.rename.after")
 }
 
 // dropSpares ends Ahead and erases those that nobody took.
@@ -227,7 +244,7 @@ func (r *Repo) dropSpares() error {
 	}
 	p.mu.Lock()
 	all := p.all
-	p.all, p.stop = nil, nil
+	p.all = nil
 	p.mu.Unlock()
 	var errs []error
 	for _, s := range all {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"colony/failpoint"
 )
 
 // Thing is something of colony's that clean-up looked at.
@@ -144,10 +146,15 @@ func (r *Repo) cleanRefs(ctx context.Context, on string) ([]Thing, error) {
 		if thing.Why, err = r.holdsWork(ctx, ref, id, base, on); err != nil {
 			return things, err
 		}
+		if thing.Why == "" {
+			if err := r.drop(ctx, ref, id); heldLock(err) != "" {
+				thing.Why = "another git holds " + heldLock(err)
+			} else if err != nil {
+				return things, err
+			}
+		}
 		if thing.Why != "" {
 			left++
-		} else if err := r.drop(ctx, ref, id); err != nil {
-			return things, err
 		}
 		things = append(things, thing)
 	}
@@ -159,8 +166,11 @@ func (r *Repo) cleanRefs(ctx context.Context, on string) ([]Thing, error) {
 }
 
 func (r *Repo) drop(ctx context.Context, ref, id string) error {
+	if err := failpoint.Hit("repo.drop.before"); err != nil {
+		return err
+	}
 	_, err := r.user.run(ctx, fmt.Appendf(nil, "delete %s %s\n", ref, id), "update-ref", "--stdin")
-	return err
+	return errors.Join(err, failpoint.Hit("repo.drop.after"))
 }
 
 // holdsWork says what would be lost with a ref; empty where the user's own refs have all of it.

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"colony/failpoint"
 )
 
 // Message is a commit message with its trailers.
@@ -108,11 +110,17 @@ func (t *Tree) stage(ctx context.Context) (made Commit, err error) {
 	if err := os.Chmod(t.Dir, 0o700); err != nil { // the ant may have closed it
 		return Commit{}, err
 	}
+	if t.cut {
+		if err := t.relock(); err != nil {
+			return Commit{}, err
+		}
+	}
 	for range 2 {
 		if _, err = t.git.run(ctx, nil, "add", "--all", "--ignore-errors"); err == nil {
 			break
 		}
 	}
+	t.cut = ctx.Err() != nil
 	var refused []string
 	for _, m := range unindexed.FindAllStringSubmatch(errText(err), -1) {
 		refused = append(refused, m[1])
@@ -121,6 +129,17 @@ func (t *Tree) stage(ctx context.Context) (made Commit, err error) {
 		return Commit{}, contentError(err)
 	}
 	return t.staged(ctx, refused)
+}
+
+// relock removes the lock of a git that colony ended, which waited for it.
+func (t *Tree) relock() error {
+	index := t.locks()[0]
+	err := os.Remove(index)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	t.repo.noteUnlocked(index)
+	return err
 }
 
 // staged is what the index holds beyond the last commit.
@@ -191,7 +210,11 @@ func (t *Tree) filtered(ctx context.Context, files []string) error {
 	if !t.attributed(files) {
 		return nil
 	}
-	out, err := t.git.run(ctx, []byte(strings.Join(files, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "filter")
+	return filtered(ctx, t.git, files)
+}
+
+func filtered(ctx context.Context, c caller, files []string) error {
+	out, err := c.run(ctx, []byte(strings.Join(files, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return err
 	}
@@ -240,10 +263,7 @@ func (t *Tree) record(ctx context.Context, made *Commit, m Message) error {
 	if err != nil {
 		return fmt.Errorf("commit the worktree %s: %w", t.name, err)
 	}
-	if err = setRef(t.workPath(), "", made.SHA); err == nil {
-		err = setRef(filepath.Join(t.GitDir, "HEAD"), t.head, made.SHA)
-	}
-	if err != nil {
+	if err := t.point(made.SHA); err != nil {
 		return fmt.Errorf("commit the worktree %s: %w", t.name, err)
 	}
 	if before, ok := t.repo.known.commit(t.head); ok {
@@ -251,5 +271,19 @@ func (t *Tree) record(ctx context.Context, made *Commit, m Message) error {
 	}
 	t.repo.watch(made.Files)
 	t.head = made.SHA
-	return nil
+	return failpoint.Hit("repo.commit.after")
+}
+
+// point lets a ref of the state repository hold a commit, and then the worktree be at it.
+func (t *Tree) point(commit string) error {
+	if err := failpoint.Hit("repo.commit.before"); err != nil {
+		return err
+	}
+	if err := setRef(t.workPath(), "", commit); err != nil {
+		return err
+	}
+	if err := failpoint.Hit("repo.commit.half"); err != nil {
+		return err
+	}
+	return setRef(filepath.Join(t.GitDir, "HEAD"), t.head, commit)
 }

@@ -43,6 +43,8 @@ type Repo struct {
 	trees   map[string]*Tree // those that stand, by name
 	kits    map[string]*kit  // what setup left, by key
 
+	unlocked []string // locks of the dead
+
 	known      *known
 	pool       pool        // worktrees that nobody has yet
 	conflicted atomic.Bool // work may hold markers of a conflict that was handed out

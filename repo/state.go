@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"colony/failpoint"
+
 	"github.com/sourcegraph/conc"
 )
 
@@ -77,13 +79,16 @@ func (r *Repo) Start(ctx context.Context, base string) error {
 		return err
 	}
 	in := fmt.Sprintf("create %s %s\ncreate %s %s\n", r.Branch(), base, r.baseRef(), base)
+	if err := failpoint.Hit("repo.start.before"); err != nil {
+		return err
+	}
 	if _, err := r.user.run(ctx, []byte(in), "update-ref", "--stdin"); err != nil {
 		if at, headErr := r.at(ctx, r.Branch()); headErr == nil && at != "" {
 			return &RunExistsError{Run: r.run, Branch: r.Branch()}
 		}
 		return fmt.Errorf("create %s: %w", r.Branch(), err)
 	}
-	return nil
+	return failpoint.Hit("repo.start.after")
 }
 
 // Look makes the state repository for a run that only looks: worktrees of the base can be made, and the user's repository

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"colony/failpoint"
 )
 
 // Tree is an ant's worktree. Its methods do not run beside each other.
@@ -21,6 +23,8 @@ type Tree struct {
 	repo *Repo
 	git  caller
 	head string // the last commit made of it, else Base
+
+	cut bool // a git of colony's was ended there before its time
 
 	brought brought
 }
@@ -73,6 +77,9 @@ func (r *Repo) standing() []*Tree {
 
 // make writes what `git worktree add --lock --no-checkout` would, and fills the directory.
 func (t *Tree) make(ctx context.Context) (err error) {
+	if err := failpoint.Hit("repo.worktree.before"); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(t.GitDir), 0o700); err != nil {
 		return err
 	}
@@ -110,7 +117,7 @@ func (t *Tree) make(ctx context.Context) (err error) {
 	if err := t.bring(t.repo.frozen()); err != nil {
 		return fmt.Errorf("bring what %s names: %w", IncludeFile, err)
 	}
-	return t.saveBrought()
+	return errors.Join(t.saveBrought(), failpoint.Hit("repo.worktree.after"))
 }
 
 // furnish brings what setup left.
@@ -204,10 +211,13 @@ func status(ctx context.Context, c caller, flags ...string) ([]string, error) {
 
 // erase deletes the directory, then what git knows of it.
 func (t *Tree) erase() error {
+	if err := failpoint.Hit("repo.erase.before"); err != nil {
+		return err
+	}
 	if err := RemoveAll(t.Dir); err != nil {
 		return err
 	}
-	return os.RemoveAll(t.GitDir)
+	return errors.Join(failpoint.Hit("repo.erase.after"), os.RemoveAll(t.GitDir))
 }
 
 // RemoveAll is os.RemoveAll that makes directories writable where it must.

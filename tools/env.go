@@ -30,6 +30,7 @@ type Env struct {
 type Question struct {
 	Kind, Text, Call, Digest string
 	Choices                  []string
+	Files                    string    // one hash over the files that the call names, as they are
 	Views                    view.List // what the call would change, where it can say
 	Grant                    string    // the rule that the answer ForRun stores; empty where that is no answer
 }

@@ -57,8 +57,8 @@ func (a *app) answerCmd() *cobra.Command {
 	var state, run string
 	cmd := &cobra.Command{
 		Use: "answer ASK allow|deny|TEXT", Short: "answer an open question", Args: exactArgs(2, -1),
-		Long: "Answer a question that colony inbox lists. Where the question offers it, `for this run` allows the call now and\n" +
-			"whenever the very same comes again.\n" + exitHelp,
+		Long: "Answer a question that colony inbox lists. That of a run that nobody carries out now waits for colony resume. Where the\n" +
+			"question offers it, `for this run` allows the call now and whenever the very same comes again.\n" + exitHelp,
 		Example: "  colony answer worker-1.1 allow\n  colony answer worker-1.1 for this run\n  colony answer worker-2.1 'use the second table'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			past, err := a.asking(cmd, state, run, args[0])
@@ -73,7 +73,8 @@ func (a *app) answerCmd() *cobra.Command {
 	return cmd
 }
 
-// asking is the run whose question is to be answered: the one that is at work, else one that ended with it open.
+// asking is the run whose question is to be answered: the one that is at work, else the last that ended with it open. Its
+// answer then waits for a resume.
 func (a *app) asking(cmd *cobra.Command, state, word, ask string) (hatch.Past, error) {
 	past, idle := a.running(state, word)
 	if idle == nil {
@@ -96,7 +97,7 @@ func (a *app) asking(cmd *cobra.Command, state, word, ask string) (hatch.Past, e
 		if err != nil {
 			return past, err
 		}
-		if slices.ContainsFunc(open, func(o openAsk) bool { return o.Ask == ask }) {
+		if len(withoutAsk(open, ask)) < len(open) {
 			return run, nil
 		}
 	}
@@ -168,7 +169,7 @@ func (a *app) inboxCmd() *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
 		Use: "inbox", Short: "the open questions of all ants", Args: exactArgs(0, 0),
-		Long:    "List the questions of this repository's runs that wait for a person, also of runs that ended with them open: what is\nanswered then counts when the run is resumed.\n" + exitHelp,
+		Long:    "List the questions of this repository's runs that wait for a person, also of runs that ended with them open.\n" + exitHelp,
 		Example: "  colony inbox\n  colony inbox --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			runs, err := hatch.Locate(a.where(state)).Runs()
@@ -202,7 +203,7 @@ func openAsks(cmd *cobra.Command, past hatch.Past) ([]openAsk, error) {
 		}
 		switch b := e.Body.(type) {
 		case event.AskOpened:
-			open = append(open, openAsk{e.Run, e.Ant, b.Ask, b.Kind, b.Text, b.Choices, b.Default, b.Deadline})
+			open = append(withoutAsk(open, b.Ask), openAsk{e.Run, e.Ant, b.Ask, b.Kind, b.Text, b.Choices, b.Default, b.Deadline})
 		case event.AskAnswered:
 			open = withoutAsk(open, b.Ask)
 		}

@@ -86,7 +86,7 @@ func (s *screen) ask(ctx context.Context, q tools.Question) (tools.Answer, error
 func prompt(q tools.Question) string {
 	switch {
 	case q.Kind == "permission" && q.Grant != "":
-		return "allow? [y/N, r for this run] "
+		return "allow? [y/N] (r: for this run) "
 	case q.Kind == "permission":
 		return "allow? [y/N] "
 	case q.Kind == "plan" && len(q.Choices) > 2:

@@ -89,6 +89,7 @@ var flagsShown = map[string]string{
 	"resume --wall":         "resume.txtar",
 	"run --ants":            "settings.txtar",
 	"run --base":            "settings.txtar",
+	"run --include-dirty":   "dirty.txtar",
 	"run --budget":          "caps.txtar",
 	"run --card":            "cards.txtar",
 	"run --detach":          "detach.txtar",
