@@ -39,7 +39,7 @@ func hexOf(text string) string {
 
 // AP01, contract 34: a script that was rewritten while its approval was pending does not run, by whatever line it is run.
 func TestDriftedOperandIsRefused(t *testing.T) {
-	for _, command := range []string{"sh ./x.sh", "./x.sh", "cd sub && sh ../x.sh", "sh x.sh $HOME", "echo 'x.sh' | xargs sh", "sh new.sh", "env A=b sh ./x.sh", "make FILE=x.sh"} {
+	for _, command := range []string{"sh ./x.sh", "./x.sh", "cd sub && sh ../x.sh", "sh x.sh $HOME", "echo 'x.sh' | xargs sh", "sh new.sh", "env A=b sh ./x.sh", "make FILE=x.sh", "sh x.sh 'unclosed"} {
 		for _, early := range []bool{true, false} {
 			env, ran := newEnv(t), 0
 			keep(t, env, "x.sh", "echo fine")

@@ -124,9 +124,6 @@ func drifted(before, after []operand) string {
 			return o.path
 		}
 	}
-	if len(after) > len(before) {
-		return after[len(before)].path
-	}
 	return ""
 }
 

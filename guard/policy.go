@@ -104,7 +104,7 @@ type stage struct {
 	judge func(*Policy, judged) (Decision, bool)
 }
 
-// order is the order.
+// order is the order; where none of them has a word, otherwise decides.
 var order = []stage{
 	{"floor", (*Policy).floor},
 	{"deny", (*Policy).denied},
@@ -113,7 +113,6 @@ var order = []stage{
 	{"opinion", (*Policy).opinion},
 	{"mode", (*Policy).mode},
 	{"allow", (*Policy).allowed},
-	{"default", (*Policy).otherwise},
 }
 
 // Decide judges a call by its Effects. A call that was refused or whose tool is not in the ant's registry is
@@ -133,7 +132,9 @@ func (p *Policy) Decide(env *tools.Env, call tools.Prepared) Decision {
 			return d
 		}
 	}
-	return Decision{Decision: Deny, Stage: "default", Rule: "default", Reason: "nothing allows this call"}
+	d := p.otherwise(j)
+	d.Stage = "default"
+	return d
 }
 
 // Test is Decide for a call whose effects were not read yet. It runs nothing and asks nobody.

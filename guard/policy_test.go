@@ -285,6 +285,13 @@ func TestNewRefuses(t *testing.T) {
 	if _, err := guard.New(guard.Parts{Mode: guard.ModeAsk, Readable: []string{"blobs"}}); err == nil {
 		t.Error("a relative path was taken")
 	}
+	loop := filepath.Join(t.TempDir(), "loop")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := guard.New(guard.Parts{Mode: guard.ModeAsk, Protected: []string{loop}}); err == nil {
+		t.Error("a path that leads nowhere was taken")
+	}
 	if _, err := guard.ParseMode("auto-edti"); err == nil || !strings.Contains(err.Error(), "auto-edit") {
 		t.Errorf("a near mode: %v", err)
 	}

@@ -176,17 +176,17 @@ func (r Rule) covers(a aim) bool {
 }
 
 // otherwise is the default: git that changes the repository is refused, the rest is asked.
-func (p *Policy) otherwise(j judged) (Decision, bool) {
+func (p *Policy) otherwise(j judged) Decision {
 	if git := changesRepository(j.e.Commands); git != "" {
 		return Decision{Decision: Deny, Rule: "git", Segment: git,
-			Reason: fmt.Sprintf("%s would change the repository, which colony does: leave your changes in the worktree and call done, colony commits them", git)}, true
+			Reason: fmt.Sprintf("%s would change the repository, which colony does: leave your changes in the worktree and call done, colony commits them", git)}
 	}
 	segment := j.firstUncovered(p)
 	reason := fmt.Sprintf("nothing allows %s without a question", segment)
 	if j.e.Why != "" {
 		reason += ": " + j.e.Why
 	}
-	return Decision{Decision: Ask, Rule: "default", Segment: segment, Reason: reason}, true
+	return Decision{Decision: Ask, Rule: "default", Segment: segment, Reason: reason}
 }
 
 // firstUncovered is what a question would be about.
