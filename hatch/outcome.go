@@ -249,6 +249,7 @@ func (c *Colony) shown(output string) string {
 // settle keeps work that will not land and lets the worktree go where nothing in it would be lost.
 func (l *life) settle(ctx context.Context, out queen.Outcome) (queen.Outcome, error) {
 	if out.Reason == queen.Done {
+		l.tree.Release()
 		return out, nil
 	}
 	out.Asked = l.denied.Load()

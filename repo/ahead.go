@@ -25,19 +25,21 @@ type spare struct {
 
 // pool is the run's spares.
 type pool struct {
-	mu     sync.Mutex         // guards what follows
-	all    []*spare           // also one that is being made
-	near   string             // the commit that was asked for last
-	count  int                // names that were given
-	fixed  bool               // a spare serves only at its own commit
-	taken  chan struct{}      // has one where a spare was taken
-	stop   context.CancelFunc // ends Ahead; nil where nobody fills the pool
-	filler chan struct{}      // closed when Ahead has ended
+	mu       sync.Mutex         // guards what follows
+	all      []*spare           // also one that is being made
+	near     string             // the commit that was asked for last
+	count    int                // names that were given
+	most     int                // spares at once
+	fixed    bool               // a spare serves only at its own commit
+	released []*Tree            // to be let go
+	changed  chan struct{}      // has one where there may be something to do
+	stop     context.CancelFunc // ends Ahead; nil where nobody fills the pool
+	filler   chan struct{}      // closed when Ahead has ended
 }
 
-// Ahead keeps up to so many worktrees ready for Worktree and Checkout, in moments in which no git of the run is at work,
-// until ctx ends. The first are made of the commit, later ones of what was asked for last. What keeps one from being made
-// ends it: whoever needs that worktree finds it again, and says so.
+// Ahead keeps up to so many worktrees ready for Worktree and Checkout, and lets those go that were released, in moments in
+// which no git of the run is at work, until ctx ends. The first are made of the commit, later ones of what was asked for
+// last. What keeps one from being made ends it: whoever needs that worktree finds it again, and says so.
 func (r *Repo) Ahead(ctx context.Context, commit string, most int) {
 	p := &r.pool
 	p.mu.Lock()
@@ -48,13 +50,52 @@ func (r *Repo) Ahead(ctx context.Context, commit string, most int) {
 	filler := make(chan struct{})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	p.stop, p.filler, p.near = stop, filler, commit
+	p.stop, p.filler, p.near, p.most = stop, filler, commit, most
 	p.mu.Unlock()
 	defer p.left(filler)
-	for p.lacks(ctx, most) && r.own.traffic.quiet(ctx) {
-		if !r.makeSpare(ctx) {
+	for ctx.Err() == nil {
+		released, lacks := p.next()
+		switch {
+		case released == nil && !lacks:
+			select {
+			case <-p.changed:
+			case <-ctx.Done():
+			}
+		case !r.own.traffic.quiet(ctx):
+		case released != nil:
+			if released.Remove(ctx) != nil {
+				continue // it stays, and is looked at again at the end of the run
+			}
+		case !r.makeSpare(ctx):
 			return
 		}
+	}
+}
+
+// next is a worktree to let go, or says whether a spare is missing.
+func (p *pool) next() (released *Tree, lacks bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.released) > 0 {
+		released, p.released = p.released[0], p.released[1:]
+	}
+	return released, len(p.all) < p.most
+}
+
+// Release lets the worktree go in a quiet moment, as Remove does. Nothing runs in it any more.
+func (t *Tree) Release() {
+	p := &t.repo.pool
+	p.mu.Lock()
+	p.released = append(p.released, t)
+	p.mu.Unlock()
+	p.change()
+}
+
+// change wakes Ahead.
+func (p *pool) change() {
+	select {
+	case p.changed <- struct{}{}:
+	default:
 	}
 }
 
@@ -64,23 +105,6 @@ func (p *pool) left(filler chan struct{}) {
 	defer p.mu.Unlock()
 	p.stop = nil
 	close(filler)
-}
-
-// lacks waits until a spare is missing; false when ctx ends.
-func (p *pool) lacks(ctx context.Context, most int) bool {
-	for ctx.Err() == nil {
-		p.mu.Lock()
-		n := len(p.all)
-		p.mu.Unlock()
-		if n < most {
-			return true
-		}
-		select {
-		case <-p.taken:
-		case <-ctx.Done():
-		}
-	}
-	return false
 }
 
 func (r *Repo) makeSpare(ctx context.Context) bool {
@@ -144,10 +168,7 @@ func (p *pool) take(commit string) *spare {
 	}
 	s := p.all[best]
 	p.all = slices.Delete(p.all, best, best+1)
-	select {
-	case p.taken <- struct{}{}:
-	default:
-	}
+	p.change()
 	return s
 }
 

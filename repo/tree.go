@@ -138,8 +138,10 @@ func (t *Tree) Remove(ctx context.Context) error {
 	if err := t.holds(ctx); err != nil {
 		return err
 	}
-	if err := t.erase(); err != nil {
-		return fmt.Errorf("remove the worktree %s: %w", t.name, err)
+	if !t.repo.recycle(ctx, t) {
+		if err := t.erase(); err != nil {
+			return fmt.Errorf("remove the worktree %s: %w", t.name, err)
+		}
 	}
 	t.repo.mu.Lock()
 	defer t.repo.mu.Unlock()
