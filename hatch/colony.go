@@ -226,10 +226,7 @@ func (c *Colony) lookRound(ctx context.Context) error {
 	if err := cmp.Or(lost, loose); err != nil {
 		return err
 	}
-	c.mode = c.settings.run.Mode
-	if c.mode == "auto" && c.box.Level() == sandbox.Off {
-		c.mode = "ask"
-	}
+	c.mode = modeIn(c.settings.run.Mode, c.box.Level())
 	return c.lay(c.mode)
 }
 

@@ -35,6 +35,9 @@ type House struct {
 	Untrusted []ProjectFile // project files that name commands or cards and are not trusted as they are now
 }
 
+// organisationFile is the tier that only tightens.
+const organisationFile = "/etc/colony/config.yaml"
+
 // Locate finds the repository that dir lies in, without reading anything of it.
 func Locate(places Places) *House {
 	if real, err := filepath.EvalSymlinks(places.Dir); err == nil { // git goes up from where a link leads
@@ -69,7 +72,7 @@ func Enter(places Places, environ []string, flags map[string]string) (*House, er
 	}
 	h.Untrusted = untrusted
 	parts := configs.Parts{Env: environ, Flags: flags}
-	if parts.Organisation, err = readTier("/etc/colony/config.yaml"); err != nil {
+	if parts.Organisation, err = readTier(organisationFile); err != nil {
 		return nil, err
 	}
 	if parts.User, err = readTier(filepath.Join(places.Config, "config.yaml")); err != nil {
