@@ -148,7 +148,7 @@ const batch = 250
 // the test looks at a fixed number of lines.
 func TestRandomShell(t *testing.T) {
 	long, _ := time.ParseDuration(os.Getenv("COLONY_FUZZ"))
-	seed, least := uint64(1), 2_500
+	seed, least := uint64(1), 1_500
 	if long > 0 {
 		seed = rand.Uint64()
 	}

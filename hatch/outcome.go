@@ -19,7 +19,7 @@ import (
 
 // live lets the ant work until its work passed the gates in its worktree, or it cannot go on.
 func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
-	for returned, unchanged := 0, false; ; {
+	for returned, unchanged := l.before.returned, l.before.unchanged; ; {
 		ending, err := l.ant.Work(ctx)
 		if err != nil {
 			return queen.Outcome{}, "", err
@@ -158,7 +158,19 @@ func (l *life) verify(ctx context.Context) (out queen.Outcome, why string, err e
 		out.Reason, out.Detail = queen.GateRed, "it changed files outside its scope: "+strings.Join(stray, ", ")
 		return out, l.tooFar(stray), nil
 	}
+	places, err := l.leaks(ctx)
+	if err != nil {
+		return out, "", err
+	}
+	if len(places) > 0 {
+		out.Reason, out.Detail = queen.Refused, "it adds what looks like a credential: "+places[0].String()
+		return out, leaked(places), nil
+	}
 	for _, g := range l.order.Gates {
+		if receipt, ok := l.reused(g.Run, l.work.Tree); ok {
+			out.Gates = append(out.Gates, receipt)
+			continue
+		}
 		if err := l.append(event.GateStarted{Gate: g.Title(), Command: g.Run, Where: "task", Tree: l.work.Tree}); err != nil {
 			return out, "", err
 		}
@@ -233,9 +245,9 @@ func (l *life) redOutput() string {
 	return b.String()
 }
 
-// shown is a gate's output as an ant reads it: redacted, and cut where it is long.
+// shown is a gate's output, which is redacted, as an ant reads it: cut where it is long.
 func (c *Colony) shown(output string) string {
-	text, _, err := tools.CapText(strings.ToValidUTF8(c.redact(output), "\uFFFD"), c.settings.limits.ResultCap, c.blobs)
+	text, _, err := tools.CapText(strings.ToValidUTF8(output, "\uFFFD"), c.settings.limits.ResultCap, c.blobs)
 	if err != nil || strings.TrimSpace(text) == "" {
 		return "(no output)"
 	}
@@ -245,6 +257,7 @@ func (c *Colony) shown(output string) string {
 // settle keeps work that will not land and lets the worktree go where nothing in it would be lost.
 func (l *life) settle(ctx context.Context, out queen.Outcome) (queen.Outcome, error) {
 	if out.Reason == queen.Done {
+		l.tree.Release()
 		return out, nil
 	}
 	out.Asked = l.denied.Load()
@@ -252,6 +265,9 @@ func (l *life) settle(ctx context.Context, out queen.Outcome) (queen.Outcome, er
 	kept, err := l.tree.Keep(ctx, l.repo.KeptRef(l.order.Task))
 	if err != nil {
 		return out, fmt.Errorf("keep the work of %s: %w", l.order.Ant, err)
+	}
+	if err := l.unlocked(ctx); err != nil {
+		return out, err
 	}
 	if kept != "" {
 		out.Kept = l.repo.KeptRef(l.order.Task)

@@ -30,7 +30,8 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	defer beside.Wait()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	beside.Go(func() { c.repo.Ahead(ctx, c.base) })
+	c.crew.begin(stop)
+	beside.Go(func() { c.repo.Ahead(ctx, c.base, c.spares()) })
 	both.Go(func() { unread = c.readAdvice(ctx) })
 	both.Go(func() { unbegun = c.begin(ctx) })
 	both.Wait()
@@ -39,6 +40,9 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	}
 	gates, err := c.confine("gates")
 	if err != nil {
+		return event.RunFinished{}, err
+	}
+	if err := c.clear(stop); err != nil { // what was left while nobody carried the run out counts before anything is asked
 		return event.RunFinished{}, err
 	}
 	tending := pool.New().WithErrors().WithContext(ctx)
@@ -68,6 +72,14 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 		return finished, fmt.Errorf("clean up the worktrees: %w", err)
 	}
 	return finished, nil
+}
+
+// spares is how many worktrees are kept ready: as many as may be asked for at once.
+func (c *Colony) spares() int {
+	if n := len(c.parts.Plan.Tasks); n > 0 {
+		return min(c.width(), n)
+	}
+	return c.width()
 }
 
 // start makes the branch of a new run, or takes up that of one that goes on.
@@ -100,6 +112,13 @@ func (c *Colony) begin(ctx context.Context) error {
 	for _, g := range c.gates {
 		started.Gates = append(started.Gates, g.Run)
 	}
+	if c.parts.Goal == "" {
+		blob, err := c.blobs.Put("application/yaml", plan.Write(c.parts.Plan))
+		if err != nil {
+			return err
+		}
+		started.Plan = blob.SHA256
+	}
 	for _, name := range c.cardNames() {
 		card := c.cards[name]
 		blob, err := c.blobs.Put("application/yaml", []byte(card.Text))
@@ -116,7 +135,7 @@ func (c *Colony) begin(ctx context.Context) error {
 		return err
 	}
 	c.begun = true
-	return c.leftOut(ctx)
+	return cmp.Or(c.tookIn(ctx), c.leftOut(ctx))
 }
 
 func plainGates(commands []string) []plan.Gate {

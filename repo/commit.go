@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
+
+	"colony/failpoint"
 )
 
 // Message is a commit message with its trailers.
@@ -105,11 +110,8 @@ func (t *Tree) stage(ctx context.Context) (made Commit, err error) {
 	if err := os.Chmod(t.Dir, 0o700); err != nil { // the ant may have closed it
 		return Commit{}, err
 	}
-	if err := t.sweep(ctx); err != nil {
-		return Commit{}, err
-	}
 	for range 2 {
-		if _, err = t.git.run(ctx, nil, "add", "--all", "--ignore-errors"); err == nil {
+		if _, err = t.git.run(ctx, nil, "add", "--all", "--ignore-errors"); exitCode(err) <= 0 {
 			break
 		}
 	}
@@ -132,6 +134,13 @@ func (t *Tree) staged(ctx context.Context, refused []string) (Commit, error) {
 	}
 	var undo strings.Builder
 	for _, c := range changed {
+		if swept(c.path) && c.came() {
+			if err := t.sweep(c.path); err != nil {
+				return Commit{}, err
+			}
+			fmt.Fprintf(&undo, "%s %s 0\t%s\x00", c.oldMode, c.oldID, c.path)
+			continue
+		}
 		_, guest := t.brought.Files[c.path]
 		if !guest && !c.nested() {
 			made.Files = append(made.Files, c.path)
@@ -159,6 +168,9 @@ type change struct{ oldMode, newMode, oldID, path string }
 // nested is a repository inside that HEAD does not have so. Its commits would be in no one's hands.
 func (c change) nested() bool { return c.newMode == "160000" }
 
+// came reports whether HEAD does not have the path.
+func (c change) came() bool { return c.oldMode == "000000" }
+
 func (t *Tree) changed(ctx context.Context) ([]change, error) {
 	out, err := t.git.run(ctx, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=none", t.head)
 	if err != nil {
@@ -178,7 +190,14 @@ func (t *Tree) changed(ctx context.Context) ([]change, error) {
 
 // filtered refuses changed files that an attribute hands to a filter.
 func (t *Tree) filtered(ctx context.Context, files []string) error {
-	out, err := t.git.run(ctx, []byte(strings.Join(files, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "filter")
+	if !t.attributed(files) {
+		return nil
+	}
+	return filtered(ctx, t.git, files)
+}
+
+func filtered(ctx context.Context, c caller, files []string) error {
+	out, err := c.run(ctx, []byte(strings.Join(files, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return err
 	}
@@ -196,6 +215,25 @@ func (t *Tree) filtered(ctx context.Context, files []string) error {
 	return nil
 }
 
+// attributed reports whether an attribute can hold for one of the files: whether a .gitattributes lies beside it or above.
+func (t *Tree) attributed(files []string) bool {
+	seen := map[string]bool{}
+	for _, f := range files {
+		for dir := path.Dir(f); !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			if _, err := os.Lstat(filepath.Join(t.Dir, filepath.FromSlash(dir), ".gitattributes")); !errors.Is(err, fs.ErrNotExist) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// workPath is the ref of the state repository that holds the worktree's commit.
+func (t *Tree) workPath() string {
+	return filepath.Join(t.repo.gitDir(), "refs", "colony", t.repo.run, "work", t.name)
+}
+
 // record writes the index as a commit on the last one and holds it by a ref of the state repository.
 func (t *Tree) record(ctx context.Context, made *Commit, m Message) error {
 	out, err := t.git.run(ctx, nil, "write-tree")
@@ -204,14 +242,35 @@ func (t *Tree) record(ctx context.Context, made *Commit, m Message) error {
 	}
 	made.Tree = strings.TrimSpace(string(out))
 	by := t.repo.User().signature(time.Now())
-	made.SHA, err = t.repo.write(ctx, object{tree: made.Tree, parents: []string{t.head}, author: by, committer: by, text: m.String()})
+	made.SHA, err = t.repo.write(object{tree: made.Tree, parents: []string{t.head}, author: by, committer: by, text: m.String()})
 	if err != nil {
 		return fmt.Errorf("commit the worktree %s: %w", t.name, err)
 	}
-	in := fmt.Sprintf("update HEAD %s %s\nupdate refs/colony/%s/work/%s %s\n", made.SHA, t.head, t.repo.run, t.name, made.SHA)
-	if _, err := t.git.run(ctx, []byte(in), "update-ref", "--stdin"); err != nil {
+	if err := t.point(made.SHA); err != nil {
 		return fmt.Errorf("commit the worktree %s: %w", t.name, err)
 	}
+	if before, ok := t.repo.known.commit(t.head); ok {
+		t.repo.known.learnDiff(before.tree, made.Tree, made.Files)
+	}
+	t.repo.watch(made.Files)
 	t.head = made.SHA
-	return nil
+	return failpoint.Hit("repo.commit.after")
+}
+
+// point lets a ref of the state repository hold a commit, and then the worktree be at it.
+func (t *Tree) point(commit string) error {
+	if err := failpoint.Hit("repo.commit.before"); err != nil {
+		return err
+	}
+	if err := t.setRef(t.workPath(), "", commit); err != nil {
+		return err
+	}
+	if err := failpoint.Hit("repo.commit.half"); err != nil {
+		return err
+	}
+	return t.setRef(filepath.Join(t.GitDir, "HEAD"), t.head, commit)
+}
+
+func (t *Tree) setRef(path, old, new string) error {
+	return t.repo.lease.noted([]string{path + ".lock"}, func() error { return setRef(path, old, new) }, func(error) bool { return false })
 }

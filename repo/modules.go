@@ -125,7 +125,7 @@ func (r *Repo) has(ctx context.Context, gitDir, commit string) bool {
 func (r *Repo) lending(objects string) *Repo {
 	own := r.own
 	own.env = append(append([]string{}, own.env...), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quoteAlternate(objects))
-	return &Repo{run: r.run, state: r.state, found: r.found, own: own}
+	return &Repo{run: r.run, state: r.state, found: r.found, own: own, known: newKnown()}
 }
 
 // quoteAlternate writes a path so that git takes it as one.

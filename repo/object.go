@@ -53,11 +53,20 @@ func (r *Repo) commits(ctx context.Context, ids ...string) ([]object, error) {
 	if err := checkID(ids...); err != nil {
 		return nil, err
 	}
+	objects := make([]object, len(ids))
+	all := true
+	for i, id := range ids {
+		var ok bool
+		objects[i], ok = r.known.commit(id)
+		all = all && ok
+	}
+	if all {
+		return objects, nil
+	}
 	out, err := r.own.run(ctx, []byte(strings.Join(ids, "\n")+"\n"), "cat-file", "--batch")
 	if err != nil {
 		return nil, fmt.Errorf("read commits: %w", err)
 	}
-	objects := make([]object, len(ids))
 	for i, id := range ids {
 		line, rest, _ := bytes.Cut(out, []byte("\n"))
 		var size int
@@ -67,18 +76,20 @@ func (r *Repo) commits(ctx context.Context, ids ...string) ([]object, error) {
 		if objects[i], err = parseObject(rest[:size]); err != nil {
 			return nil, fmt.Errorf("read %s: %w", id, err)
 		}
+		r.known.learn(id, objects[i])
 		out = rest[size+1:]
 	}
 	return objects, nil
 }
 
 // write stores a commit in the state repository.
-func (r *Repo) write(ctx context.Context, o object) (string, error) {
-	out, err := r.own.run(ctx, o.encode(), "hash-object", "-t", "commit", "-w", "--stdin")
+func (r *Repo) write(o object) (string, error) {
+	id, err := r.writeLoose("commit", o.encode())
 	if err != nil {
 		return "", fmt.Errorf("write a commit: %w", err)
 	}
-	return strings.TrimSpace(string(out)), nil
+	r.known.learn(id, o)
+	return id, nil
 }
 
 // signature is an identity at a moment, as a header value.

@@ -5,12 +5,17 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+
+	closing "github.com/sourcegraph/conc/pool"
 )
 
 // Parts are what Open needs.
@@ -30,6 +35,7 @@ type Repo struct {
 	own   caller // in the state repository
 	found found
 	setup Setup
+	lease *lease
 
 	mu      sync.Mutex       // guards what follows
 	base    string           // where the run began; set by Prepare
@@ -39,8 +45,9 @@ type Repo struct {
 	trees   map[string]*Tree // those that stand, by name
 	kits    map[string]*kit  // what setup left, by key
 
-	baseTree string // of base
-	ahead    *ahead // nil: none
+	known      *known
+	pool       pool        // worktrees that nobody has yet
+	conflicted atomic.Bool // work may hold markers of a conflict that was handed out
 }
 
 // Identity is who authors commits.
@@ -95,17 +102,11 @@ func (r *Repo) Tree(ctx context.Context, commit string) (string, error) {
 	if err := checkID(commit); err != nil {
 		return "", err
 	}
-	r.mu.Lock()
-	base, tree := r.base, r.baseTree
-	r.mu.Unlock()
-	if commit == base && tree != "" {
-		return tree, nil
-	}
-	out, err := r.own.run(ctx, nil, "rev-parse", "--verify", commit+"^{tree}")
+	objects, err := r.commits(ctx, commit)
 	if err != nil {
 		return "", fmt.Errorf("find the tree of %s: %w", commit, err)
 	}
-	return strings.TrimSpace(string(out)), nil
+	return objects[0].tree, nil
 }
 
 // Files are the paths that differ between two commits or trees.
@@ -113,11 +114,18 @@ func (r *Repo) Files(ctx context.Context, from, to string) ([]string, error) {
 	if err := checkID(from, to); err != nil {
 		return nil, err
 	}
+	trees := r.known.trees(from, to)
+	if files, ok := r.known.diff(trees[0], trees[1]); ok {
+		return files, nil
+	}
 	out, err := r.own.run(ctx, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
 	if err != nil {
 		return nil, fmt.Errorf("compare %s and %s: %w", from, to, err)
 	}
-	return fields(out), nil
+	files := fields(out)
+	r.known.learnDiff(trees[0], trees[1], files)
+	r.watch(files)
+	return files, nil
 }
 
 // fileLimit bounds what File reads.
@@ -147,20 +155,31 @@ func (r *Repo) File(ctx context.Context, commit, path string) ([]byte, bool, err
 	return data, true, nil
 }
 
+// closers bounds how many worktrees are looked at side by side.
+const closers = 4
+
 // Close removes the worktrees of the run that hold nothing of their own, and the frozen copy of what .worktreeinclude
 // named. It returns the worktrees it left.
 func (r *Repo) Close(ctx context.Context) (held []string, err error) {
-	if err := r.dropAhead(); err != nil {
+	if err := r.dropSpares(); err != nil {
 		return nil, err
 	}
+	removals := closing.NewWithResults[string]().WithErrors().WithMaxGoroutines(closers)
 	for _, t := range r.standing() {
-		var h *HeldError
-		switch err := t.Remove(ctx); {
-		case asHeld(err, &h):
-			held = append(held, t.Dir)
-		case err != nil:
-			return held, err
-		}
+		removals.Go(func() (string, error) {
+			var h *HeldError
+			if err := t.Remove(ctx); asHeld(err, &h) {
+				return t.Dir, nil
+			} else {
+				return "", err
+			}
+		})
 	}
-	return held, os.RemoveAll(r.frozen())
+	held, err = removals.Wait()
+	held = slices.DeleteFunc(held, func(dir string) bool { return dir == "" })
+	slices.Sort(held)
+	if err != nil {
+		return held, err
+	}
+	return held, errors.Join(os.RemoveAll(r.frozen()), r.lease.release())
 }

@@ -20,6 +20,8 @@ func (r *Repo) Resume(ctx context.Context, base, head string) (landed [][2]strin
 	if err := r.Prepare(ctx, base); err != nil {
 		return nil, err
 	}
+	r.conflicted.Store(true) // before this process
+	r.pool.fix()
 	var at string
 	at, err = r.at(ctx, r.Branch())
 	if err != nil {
@@ -62,8 +64,9 @@ func (e *MovedError) Error() string {
 }
 
 // Rescue keeps what the worktrees of dead ants hold, each under the kept ref of its name, and removes those that hold
-// nothing else. It returns the commit that keeps each, by the worktree's name. No other process is at work on the run.
-func (r *Repo) Rescue(ctx context.Context) (map[string]string, error) {
+// nothing else; those of which keep is true are left alone. It returns the
+// commit that keeps each, by the worktree's name. No other process is at work on the run.
+func (r *Repo) Rescue(ctx context.Context, keep func(name string) bool) (map[string]string, error) {
 	entries, err := os.ReadDir(filepath.Join(r.state, "wt", r.run))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -73,6 +76,15 @@ func (r *Repo) Rescue(ctx context.Context) (map[string]string, error) {
 	}
 	kept := map[string]string{}
 	for _, e := range entries {
+		if keep(e.Name()) {
+			continue
+		}
+		if strings.HasPrefix(e.Name(), spareMark) {
+			if err := r.tree(e.Name(), r.Place(e.Name()), r.run+"."+e.Name(), "").erase(); err != nil {
+				return kept, err
+			}
+			continue
+		}
 		t := r.tree(e.Name(), r.Place(e.Name()), r.run+"."+e.Name(), "")
 		out, err := t.git.run(ctx, nil, "rev-parse", "--verify", "HEAD")
 		if err != nil {

@@ -19,7 +19,7 @@ func (r *Repo) Reword(ctx context.Context, commit, body string) (string, error) 
 	o := objects[0]
 	subject, rest, _ := strings.Cut(o.text, "\n")
 	o.text = subject + "\n\n" + body + "\n" + rest
-	at, err := r.write(ctx, o)
+	at, err := r.write(o)
 	if err != nil {
 		return "", fmt.Errorf("reword %s: %w", commit, err)
 	}

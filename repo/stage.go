@@ -1,11 +1,13 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -50,11 +52,12 @@ func (r *Repo) stage(ctx context.Context, onto, commit string) (Candidate, *Conf
 		work.tree, work.parents = c.Tree, []string{onto}
 		work.committer = work.author
 		if len(files) > 0 {
+			r.conflicted.Store(true)
 			work.text = "colony: work that does not join yet\n"
-			at, err := r.write(ctx, work)
+			at, err := r.write(work)
 			return Candidate{}, &Conflict{Files: files, Commit: at}, err
 		}
-		if c.Commit, err = r.write(ctx, work); err != nil {
+		if c.Commit, err = r.write(work); err != nil {
 			return Candidate{}, nil, err
 		}
 	}
@@ -87,22 +90,25 @@ func (r *Repo) join(ctx context.Context, onto, commit string) (tree string, file
 // markers are the lines that join leaves in a file: git names the two commits by their full ids.
 const markers = `^(<<<<<<<|>>>>>>>) ([0-9a-f]{40}|[0-9a-f]{64})$`
 
-// marked are files of a candidate with markers that join left there.
+// grepped is how many paths one git is told: so many of the longest fit in its arguments.
+const grepped = 250
+
+// marked are files of a candidate with markers that join left there. Where no conflict was handed out there are none.
 func (r *Repo) marked(ctx context.Context, c Candidate) ([]string, error) {
-	changed := map[string]bool{}
-	for _, f := range c.Files {
-		changed[f] = true
-	}
-	out, err := r.own.run(ctx, nil, "grep", "-l", "-z", "-a", "-E", "-e", markers, c.Tree)
-	if exitCode(err) == 1 {
+	if !r.conflicted.Load() {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
 	var files []string
-	for _, f := range fields(out) {
-		if _, path, _ := strings.Cut(f, ":"); changed[path] {
+	for some := range slices.Chunk(c.Files, grepped) {
+		out, err := r.own.run(ctx, nil, append([]string{"--literal-pathspecs", "grep", "-l", "-z", "-a", "-E", "-e", markers, c.Tree, "--"}, some...)...)
+		if exitCode(err) == 1 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range fields(out) {
+			_, path, _ := strings.Cut(f, ":")
 			files = append(files, path)
 		}
 	}
@@ -142,14 +148,32 @@ func (r *Repo) checkout(ctx context.Context, commit string) (Checkout, *Tree, er
 	}
 	t := r.tree(name, filepath.Join(r.state, "gates", name), "@gates."+name, commit)
 	remove := func() error { return errors.Join(t.erase(), unlock()) }
+	done := func() error {
+		if r.recycle(context.WithoutCancel(ctx), t) {
+			return unlock()
+		}
+		return remove()
+	}
 	tree, err := r.Tree(ctx, commit)
 	if err == nil {
-		err = errors.Join(t.erase(), t.make(ctx))
+		err = errors.Join(t.erase(), r.fill(ctx, t))
 	}
 	if err != nil {
 		return Checkout{}, nil, errors.Join(fmt.Errorf("check out %s: %w", commit, err), remove())
 	}
-	return Checkout{Dir: t.Dir, Tree: tree, Remove: remove}, t, nil
+	return Checkout{Dir: t.Dir, Tree: tree, Remove: done}, t, nil
+}
+
+// fill makes a worktree in its place, from a spare where there is one.
+func (r *Repo) fill(ctx context.Context, t *Tree) error {
+	raw, err := r.spared(ctx, t.Base)
+	if err != nil || raw == nil {
+		return cmp.Or(err, t.make(ctx))
+	}
+	if err := raw.become(t); err != nil {
+		return errors.Join(err, raw.erase())
+	}
+	return nil
 }
 
 // slots bounds how many checkouts stand at once, over all runs of a repository.

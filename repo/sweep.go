@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -16,22 +15,15 @@ const halfWritten = ".colony-tmp-"
 
 func swept(name string) bool { return strings.HasPrefix(path.Base(name), halfWritten) }
 
-// sweep removes what edits that were cut off left.
-func (t *Tree) sweep(ctx context.Context) error {
-	out, err := t.git.run(ctx, nil, "ls-files", "--others", "-z", "--", ":(glob)**/"+halfWritten+"*")
-	names := fields(out)
-	if err != nil || len(names) == 0 {
-		return err
-	}
+// sweep removes what an edit that was cut off left.
+func (t *Tree) sweep(name string) error {
 	in, err := os.OpenRoot(t.Dir)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	for _, name := range names {
-		if err := in.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if err := in.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"colony/failpoint"
 )
 
 // Tree is an ant's worktree. Its methods do not run beside each other.
@@ -30,16 +32,20 @@ func (r *Repo) Worktree(ctx context.Context, name, commit string) (*Tree, error)
 	if err := errors.Join(checkName(name), checkID(commit)); err != nil {
 		return nil, fmt.Errorf("make a worktree: %w", err)
 	}
-	t, err := r.takeAhead(name, commit)
-	if err == nil && t == nil {
-		t = r.tree(name, r.Place(name), r.run+"."+name, commit)
-		err = t.make(ctx)
+	raw, err := r.spared(ctx, commit)
+	if err == nil && raw == nil {
+		raw = r.nameless(commit)
+		err = raw.make(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make the worktree %s: %w", name, err)
 	}
-	if err := t.furnish(ctx, false); err != nil {
-		return nil, errors.Join(fmt.Errorf("make the worktree %s: %w", name, err), t.erase())
+	t := r.tree(name, r.Place(name), r.run+"."+name, commit)
+	if err = raw.furnish(ctx, false); err == nil {
+		err = raw.become(t)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make the worktree %s: %w", name, err), raw.erase())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,6 +59,7 @@ func (r *Repo) Place(name string) string { return filepath.Join(r.state, "wt", r
 func (r *Repo) tree(name, dir, admin, commit string) *Tree {
 	t := &Tree{Dir: dir, GitDir: filepath.Join(r.gitDir(), "worktrees", admin), Base: commit, head: commit, name: name, repo: r}
 	t.git = r.own.at(t.GitDir, t.Dir)
+	t.git.locks = t.locks()
 	return t
 }
 
@@ -69,6 +76,9 @@ func (r *Repo) standing() []*Tree {
 
 // make writes what `git worktree add --lock --no-checkout` would, and fills the directory.
 func (t *Tree) make(ctx context.Context) (err error) {
+	if err := failpoint.Hit("repo.worktree.before"); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(t.GitDir), 0o700); err != nil {
 		return err
 	}
@@ -106,7 +116,7 @@ func (t *Tree) make(ctx context.Context) (err error) {
 	if err := t.bring(t.repo.frozen()); err != nil {
 		return fmt.Errorf("bring what %s names: %w", IncludeFile, err)
 	}
-	return t.saveBrought()
+	return errors.Join(t.saveBrought(), failpoint.Hit("repo.worktree.after"))
 }
 
 // furnish brings what setup left.
@@ -127,8 +137,10 @@ func (t *Tree) Remove(ctx context.Context) error {
 	if err := t.holds(ctx); err != nil {
 		return err
 	}
-	if err := t.erase(); err != nil {
-		return fmt.Errorf("remove the worktree %s: %w", t.name, err)
+	if !t.repo.recycle(ctx, t) {
+		if err := t.erase(); err != nil {
+			return fmt.Errorf("remove the worktree %s: %w", t.name, err)
+		}
 	}
 	t.repo.mu.Lock()
 	defer t.repo.mu.Unlock()
@@ -198,12 +210,35 @@ func status(ctx context.Context, c caller, flags ...string) ([]string, error) {
 	return paths, nil
 }
 
-// erase deletes the directory, then what git knows of it.
+// erase deletes the directory, then what git knows of it. The directory loses its name first, so that no half of it is
+// ever taken for the worktree.
 func (t *Tree) erase() error {
-	if err := RemoveAll(t.Dir); err != nil {
+	if err := failpoint.Hit("repo.erase.before"); err != nil {
 		return err
 	}
-	return os.RemoveAll(t.GitDir)
+	dir, err := t.away()
+	if err != nil {
+		return err
+	}
+	if err := RemoveAll(dir); err != nil {
+		return err
+	}
+	return errors.Join(failpoint.Hit("repo.erase.after"), os.RemoveAll(t.GitDir))
+}
+
+// away gives the directory a name that is nobody's, and returns it.
+func (t *Tree) away() (string, error) {
+	if strings.HasPrefix(t.name, spareMark) {
+		return t.Dir, nil
+	}
+	dir := t.repo.nameless(t.Base).Dir
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return "", err
+	}
+	if err := os.Rename(t.Dir, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return dir, nil
 }
 
 // RemoveAll is os.RemoveAll that makes directories writable where it must.
@@ -219,4 +254,9 @@ func RemoveAll(dir string) error {
 		return nil
 	})
 	return errors.Join(walk, os.RemoveAll(dir))
+}
+
+// locks are those that gits of colony's take in a worktree.
+func (t *Tree) locks() []string {
+	return []string{filepath.Join(t.GitDir, "index.lock"), filepath.Join(t.GitDir, "HEAD.lock"), t.workPath() + ".lock"}
 }

@@ -144,7 +144,7 @@ func (d *smallDisk) fill() (ballast string) {
 }
 
 func (d *smallDisk) colony(args ...string) *exec.Cmd {
-	c := exec.Command(filepath.Join(built, "colony"), append([]string{"-C", filepath.Join(d.dir, "repo")}, args...)...)
+	c := exec.Command("colony", append([]string{"-C", filepath.Join(d.dir, "repo")}, args...)...)
 	c.Env = d.environ
 	return c
 }

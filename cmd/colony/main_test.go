@@ -33,6 +33,7 @@ func runTests(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build the command: %v: %s\n", err, out)
 		return 1
 	}
+	os.Setenv("PATH", built+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	return m.Run()
 }
 
@@ -44,7 +45,6 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
-			env.Setenv("PATH", built+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			env.Setenv("TERM", "dumb")
 			env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			config := "[user]\n\tname = Ada\n\temail = ada@example.test\n[init]\n\tdefaultBranch = main\n"

@@ -190,10 +190,10 @@ func targets(words []word) []string {
 		if !w.literal || w.value == "" {
 			continue
 		}
-		dir, attached := gitDir(name, w.value)
+		file, attached := named(name, w.value)
 		switch {
 		case attached:
-			out = append(out, dir)
+			out = append(out, file)
 		case w.value[0] == '-':
 		case script:
 			script = false
@@ -209,15 +209,20 @@ func targets(words []word) []string {
 	return out
 }
 
-// gitDir is the directory that an option of git names.
-func gitDir(name, arg string) (string, bool) {
-	if name != "git" {
-		return "", false
+// outputs are options whose attached value is a file or directory to write, of any program.
+var outputs = []string{"--output=", "--output-file=", "--output-document=", "--outfile=", "--out=", "--log-file=", "--target-directory="}
+
+// named is the file or directory that an option names in the same word: one to write, or a repository of git's.
+func named(program, arg string) (string, bool) {
+	options := outputs
+	if program == "git" {
+		options = append([]string{"--git-dir=", "--work-tree="}, outputs...)
 	}
-	for _, flag := range []string{"--git-dir=", "--work-tree="} {
-		if dir, ok := strings.CutPrefix(arg, flag); ok {
-			return dir, true
+	for _, option := range options {
+		if value, ok := strings.CutPrefix(arg, option); ok && value != "" {
+			return value, true
 		}
 	}
-	return "", false
+	value, ok := strings.CutPrefix(arg, "-o")
+	return value, ok && (strings.HasPrefix(value, "/") || strings.HasPrefix(value, "../") || strings.HasPrefix(value, "./"))
 }

@@ -9,7 +9,8 @@ import (
 type form struct {
 	tableRow
 	words   []string // behind the tool's name: the subcommand
-	flags   []string
+	options map[string]kinds
+	any     bool // every word is allowed
 	needs   []string
 	pattern []string
 }
@@ -112,7 +113,7 @@ func (f form) admits(w word) bool {
 // take parts options from operands. It is false where an option is not allowed.
 func (f form) take(words []word) (taken, bool) {
 	got := taken{needed: len(f.needs) == 0}
-	if slices.Contains(f.flags, "*") {
+	if f.any {
 		return taken{needed: true}, true
 	}
 	for i := 0; i < len(words); i++ {

@@ -26,15 +26,15 @@ func hosts(words []word) []string {
 		if !w.literal || !words[0].literal || !dials[path.Base(words[0].value)] || strings.Contains(w.value, "://") || strings.HasPrefix(w.value, "-") {
 			continue
 		}
-		if found := bare.FindStringSubmatch(w.value); found != nil && named(w.value, found[1]) {
+		if found := bare.FindStringSubmatch(w.value); found != nil && dialled(w.value, found[1]) {
 			out = append(out, address(found[1]))
 		}
 	}
 	return out
 }
 
-// named reports whether a word is likely a host and no file or number of seconds.
-func named(word, host string) bool {
+// dialled reports whether a word is likely a host and no file or number of seconds.
+func dialled(word, host string) bool {
 	return host != word && !strings.Contains(word, "./") || strings.Contains(host, ".") || host == "localhost" || address(host) != host
 }
 

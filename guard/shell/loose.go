@@ -28,7 +28,7 @@ func globbed(w *syntax.Word) (string, bool) {
 		}
 	}
 	var plain strings.Builder
-	without := strings.NewReplacer("*", "", "?", "").Replace(lit.Value)
+	without := unstarred(lit.Value)
 	return lit.Value, stars <= maxStars && unquote(&plain, without, true)
 }
 
@@ -53,7 +53,7 @@ func (r *reader) plainPart(part syntax.WordPart, first bool) bool {
 	var b strings.Builder
 	switch part := part.(type) {
 	case *syntax.Lit:
-		return unquote(&b, strings.NewReplacer("*", "", "?", "").Replace(part.Value), first)
+		return unquote(&b, unstarred(part.Value), first)
 	case *syntax.SglQuoted:
 		return !part.Dollar
 	}
@@ -68,3 +68,6 @@ func (r *reader) plainInside(part syntax.WordPart) bool {
 	var b strings.Builder
 	return unquoteDouble(&b, []syntax.WordPart{part})
 }
+
+// unstarred is a text without * and ?.
+func unstarred(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "*", ""), "?", "") }

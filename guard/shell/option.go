@@ -1,9 +1,39 @@
 package shell
 
-import (
-	"slices"
-	"strings"
+import "strings"
+
+// kinds are the ways in which an option may stand: a set of the bits below.
+type kinds byte
+
+const (
+	alone    kinds = 1 << iota // -n
+	valued                     // -n:  a value, attached or in the next word
+	isPath                     // -n@  such a value that is a path read
+	attached                   // --x= a value behind an equals sign
+	glued                      // -U~  a value that may only be attached
 )
+
+// optionsOf are the options of a row by name, as the head of table.yaml spells them.
+func optionsOf(flags []string) map[string]kinds {
+	out := map[string]kinds{}
+	for _, flag := range flags {
+		name, kind := flag[:len(flag)-1], kinds(0)
+		switch flag[len(flag)-1] {
+		case ':':
+			kind = valued
+		case '@':
+			kind = valued | isPath
+		case '=':
+			kind = attached
+		case '~':
+			kind = glued
+		default:
+			name, kind = flag, alone
+		}
+		out[name] |= kind
+	}
+	return out
+}
 
 // option is an allowed option as it stands in a command.
 type option struct {
@@ -15,25 +45,21 @@ type option struct {
 
 // option finds an argument among the allowed options.
 func (f form) option(arg string) (option, bool) {
-	name, value, attached := strings.Cut(arg, "=")
+	name, value, equals := strings.Cut(arg, "=")
+	long, kind := strings.HasPrefix(arg, "--"), f.options[arg]
 	switch {
-	case slices.Contains(f.flags, arg):
+	case kind&alone != 0:
 		return option{name: arg, words: 1}, true
-	case f.valued(arg):
-		return option{name: arg, words: 2, path: slices.Contains(f.flags, arg+"@")}, true
-	case attached && strings.HasPrefix(name, "--") && (f.valued(name) || slices.Contains(f.flags, name+"=")):
-		return option{name: name, words: 1, value: value, path: slices.Contains(f.flags, name+"@")}, true
-	case strings.HasPrefix(arg, "--"):
+	case kind&valued != 0:
+		return option{name: arg, words: 2, path: kind&isPath != 0}, true
+	case long && equals && f.options[name]&(valued|attached) != 0:
+		return option{name: name, words: 1, value: value, path: f.options[name]&isPath != 0}, true
+	case long:
 		return option{}, false
-	case slices.Contains(f.flags, "-#") && strings.Trim(arg[1:], "0123456789") == "":
+	case f.options["-#"] != 0 && strings.Trim(arg[1:], "0123456789") == "":
 		return option{name: "-#", words: 1}, true
 	}
 	return f.joined(arg)
-}
-
-// valued reports whether an option takes a value that may stand in the next word.
-func (f form) valued(name string) bool {
-	return slices.Contains(f.flags, name+":") || slices.Contains(f.flags, name+"@")
 }
 
 // joined takes short options in one word apart; the last may have a value.
@@ -41,16 +67,16 @@ func (f form) joined(arg string) (option, bool) {
 	o := option{words: 1}
 	for i := 1; i < len(arg); i++ {
 		o.name = "-" + arg[i:i+1]
-		switch {
-		case slices.Contains(f.flags, o.name+"~"):
+		switch kind := f.options[o.name]; {
+		case kind&glued != 0:
 			return o, true
-		case f.valued(o.name):
-			o.value, o.path = arg[i+1:], slices.Contains(f.flags, o.name+"@")
+		case kind&valued != 0:
+			o.value, o.path = arg[i+1:], kind&isPath != 0
 			if o.value == "" {
 				o.words = 2
 			}
 			return o, true
-		case !slices.Contains(f.flags, o.name):
+		case kind&alone == 0:
 			return o, false
 		}
 	}

@@ -44,7 +44,7 @@ type Line struct {
 	Commands []Command // in order, also of a line that is not Known; nil where nothing could be parsed
 	Reads    []string  // operands of read-only commands, input redirections
 	Globs    []string  // such operands with * and ? in them: what they come to is read
-	Writes   []string  // output redirections, and every operand of a command not known read-only
+	Writes   []string  // output redirections; of a command not known read-only every operand, and outputs that options name
 	Hosts    []string  // that such a command names, in a URL or to a program that dials
 }
 

@@ -97,9 +97,10 @@ func readTable(data []byte) (table, strict.Faults) {
 				flags = slices.Concat(flags[:at], strings.Fields(set), flags[at+1:])
 			}
 		}
+		options := optionsOf(flags)
 		for name := range strings.SplitSeq(row.Name, ",") {
 			words := strings.Fields(name)
-			t.forms[words[0]] = append(t.forms[words[0]], form{tableRow: row, words: words[1:], flags: flags,
+			t.forms[words[0]] = append(t.forms[words[0]], form{tableRow: row, words: words[1:], options: options, any: slices.Contains(flags, "*"),
 				needs: strings.Fields(row.Needs), pattern: strings.Fields(row.Pattern)})
 		}
 	}
