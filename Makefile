@@ -1,4 +1,4 @@
-# colony: make demo | test | check | fuzz | damage | bench | install
+# colony: make demo | test | check | fuzz | damage | many | kill | bench | install
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -ldflags "-X main.version=$(VERSION)"
@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 RACE := $(shell command -v $${CC:-gcc} >/dev/null 2>&1 && echo -race)
 DATADIR := $(CURDIR)/.cache
 
-.PHONY: demo build test check fuzz damage bench install
+.PHONY: demo build test check fuzz damage many kill bench install
 
 build:
 	@$(GO) build $(LDFLAGS) -o bin/colony ./cmd/colony
@@ -26,10 +26,20 @@ check:
 	@$(GO) mod tidy -diff
 	@$(MAKE) --no-print-directory test
 
-# Each byte of a log's last group cut, and 10,000 bits flipped; the points of failpoint in the room that has most of them.
+# Each byte of a log's last group cut, and 10,000 bits flipped; the points of failpoint in the rooms that have most of them.
 damage:
 	@COLONY_DAMAGE=all $(GO) test ./event -run 'CutAtEveryByte|FlippedBits' -v -count 1 -timeout 60m | grep -v '^=== '
-	@$(GO) test -tags failpoints ./failpoint ./event -count 1 -timeout 10m
+	@$(GO) test -tags failpoints ./failpoint ./event ./repo -count 1 -timeout 10m
+
+# Ants hatched at once, two colonies beside a committing user, and random actions on random repositories, so many rounds.
+ROUNDS ?= 20
+many:
+	@COLONY_ROUNDS=$(ROUNDS) $(GO) test $(RACE) ./repo -run 'HatchedAtOnce|TwoColonies|NothingOfTheUsers' -v -count 1 -timeout 2h | grep -v '^=== '
+
+# The command killed at so many points of each scenario, half of them named ones, and resumed until the run ends.
+KILL ?= 100
+kill:
+	@COLONY_KILL=$(KILL) $(GO) test ./cmd/colony -run TestKillAnywhere -v -count 1 -timeout 6h | grep -v '^=== '
 
 # Random shell against the guard and a real bash, in a sandbox: a minute at a push, 10m where the reader changed.
 FUZZ ?= 60s

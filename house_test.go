@@ -26,6 +26,7 @@ var doors = map[string][]string{
 	"repo":            {"strict", "failpoint"},
 	"guard/shell":     {"strict"},
 	"guard/sandbox":   {"strict"},
+	"guard/egress":    {"strict"},
 	"guard/trust":     {"strict"},
 	"guard/secrets":   {},
 	"guard/hooks":     {},

@@ -68,8 +68,12 @@ func (a *Ant) Tell(ctx context.Context, kind, text string) error {
 	return nil
 }
 
-// Work goes on with the conversation until the ant ends it or cannot go on. An error is colony's own failure.
+// Work goes on with the conversation until the ant ends it or cannot go on; it is over at once where the ant ended it
+// and was told nothing since. An error is colony's own failure.
 func (a *Ant) Work(ctx context.Context) (Ending, error) {
+	if ending, ended := a.memory.Ended(); ended {
+		return ending, nil
+	}
 	for {
 		if err := a.listen(ctx); err != nil {
 			return Ending{}, err

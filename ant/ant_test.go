@@ -75,24 +75,28 @@ type nest struct {
 	calls   func(int) error
 	foresee func()
 	model   *script
+	env     *tools.Env
 	ant     *ant.Ant
 }
 
 func hatched(t interface{ Fatal(...any) }, replies ...model.Message) *nest {
-	log := event.NewMemory("r", time.Now)
+	return hatchedWith(t, event.NewMemory("r", time.Now), ant.NewMemory("/w"), replies...)
+}
+
+func hatchedWith(t interface{ Fatal(...any) }, log *event.Memory, memory *ant.Memory, replies ...model.Message) *nest {
 	s := &script{log: log, replies: replies, err: &model.Error{Kind: model.Transport, Text: "gone"}}
 	registry := tools.NewRegistry(nil)
 	if err := registry.Register("built-in", echo{}); err != nil {
 		t.Fatal(err)
 	}
 	n := &nest{log: log, model: s, calls: func(int) error { return nil }, foresee: func() {}}
+	n.env = &tools.Env{Root: "/w", Ant: "a", Tools: registry, Files: tools.NewFileState(), Now: time.Now}
 	var err error
 	n.ant, err = ant.New(ant.Parts{
 		Run: "r", Task: "t", Ant: "a", System: ant.System("worker", "Work.", nil), Model: s, Name: "m", OutputLimit: 100,
-		Env: &tools.Env{Root: "/w", Ant: "a", Tools: registry, Files: tools.NewFileState(), Now: time.Now},
-		Log: log, Width: 4, Nudges: 1, Layers: []tools.Layer{tools.Refused()}, Calls: func(c int) error { return n.calls(c) },
+		Env: n.env, Log: log, Width: 4, Nudges: 1, Layers: []tools.Layer{tools.Refused()}, Calls: func(c int) error { return n.calls(c) },
 		Foresee: func(context.Context, *tools.Env, []tools.Prepared) error { n.foresee(); return nil },
-		Low:     func() (string, error) { return "", nil }, Memory: ant.NewMemory("/w"), Heard: func() []string { return nil },
+		Low:     func() (string, error) { return "", nil }, Memory: memory, Heard: func() []string { return nil },
 	})
 	if err != nil {
 		t.Fatal(err)

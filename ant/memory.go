@@ -21,12 +21,15 @@ type Memory struct {
 	seen     []tools.Seen
 	cwd      string
 	turns    int
-	asked    int // requests, also those without a reply
+	asked    int                          // requests, also those without a reply
+	begun    map[string]event.ToolStarted // of the calls of the last reply
+	asks     []event.AskOpened            // without an answer
+	jobs     []string                     // commands that began in the background
 }
 
 // NewMemory is the memory of an ant that has just hatched and stands in root.
 func NewMemory(root string) *Memory {
-	return &Memory{cwd: root, results: map[string]event.ToolDone{}}
+	return &Memory{cwd: root, results: map[string]event.ToolDone{}, begun: map[string]event.ToolStarted{}}
 }
 
 // Apply folds an event of this ant into the memory. Events that do not matter to it are passed over.
@@ -34,8 +37,16 @@ func (m *Memory) Apply(e event.Event) error {
 	switch body := e.Body.(type) {
 	case event.AntTold:
 		m.told(body)
+	case event.ToolStarted:
+		m.started(body)
 	case event.ToolDone:
 		m.done(body)
+	case event.AskOpened:
+		m.opened(body)
+	case event.AskAnswered:
+		m.answered(body.Ask)
+	case event.AntEnded:
+		m.ended()
 	case event.ModelRequested:
 		if body.Attempt == 1 {
 			m.ask()
@@ -148,6 +159,7 @@ func (m *Memory) done(d event.ToolDone) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.results[d.Call] = d
+	m.note(d)
 	for _, s := range d.Seen {
 		m.seen = append(m.seen, tools.Seen(s))
 	}
@@ -162,7 +174,7 @@ func (m *Memory) close() {
 	for _, c := range m.open {
 		m.loaded = append(m.loaded, m.results[c.ID].Loaded...)
 	}
-	m.open, m.results = nil, map[string]event.ToolDone{}
+	m.open, m.results, m.begun = nil, map[string]event.ToolDone{}, map[string]event.ToolStarted{}
 }
 
 func (m *Memory) answers() []model.Message {

@@ -19,6 +19,7 @@ type RunStarted struct {
 	Settings string            `json:"settings_sha256"`
 	Headless bool              `json:"headless"`
 	Labels   map[string]string `json:"labels"`
+	Plan     string            `json:"plan_sha256"` // the plan that was given; empty where the queen makes one of the goal
 }
 
 // RunResumed is RunStarted for a run that goes on.
@@ -119,6 +120,7 @@ type RunFinished struct {
 	Reason    string            `json:"reason"`
 	Kept      []Kept            `json:"kept"`
 	Denied    []Denied          `json:"denied"`
+	Unclear   []Unclear         `json:"unclear"`
 	AsksOpen  []string          `json:"asks_open"`
 	Resumable bool              `json:"resumable"`
 	Labels    map[string]string `json:"labels"`
@@ -171,6 +173,13 @@ type Denied struct {
 	Ant  string `json:"ant"`
 	Tool string `json:"tool"`
 	Rule string `json:"rule"`
+}
+
+// Unclear is a call that was cut off, of which nobody can say whether it had an effect.
+type Unclear struct {
+	Ant  string `json:"ant"`
+	Tool string `json:"tool"`
+	Call string `json:"call"`
 }
 
 // Throttled says that the swarm waits or shrinks.

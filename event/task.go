@@ -7,11 +7,13 @@ type TaskReady struct {
 	Needs []string `json:"needs"`
 }
 
-// TaskClaimed is a lease on a task. Token is its fencing number.
+// TaskClaimed is a lease on a task. Token is its fencing number. Base is the commit at which the work of the attempt
+// begins.
 type TaskClaimed struct {
 	Lease string    `json:"lease"`
 	Token int64     `json:"token"`
 	Until time.Time `json:"until"`
+	Base  string    `json:"base"`
 }
 
 // CommitMade is an ant's work as a commit. Refused names files that were left out.

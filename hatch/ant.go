@@ -39,10 +39,13 @@ type life struct {
 	asked   atomic.Int64            // questions
 	denied  atomic.Bool             // a permission was not given
 	cut     context.CancelCauseFunc // ends this ant only
-	ears    sync.Mutex              // guards heard
+	ears    sync.Mutex              // guards heard and waiting
 	heard   []string                // texts from outside that wait for the next tool boundary
 	risen   bool                    // it works with the model that its card escalates to
 	warned  map[ledger.Little]bool  // by scope and cap: what the ant was told of
+	before  before                  // what it did before a crash
+	lost    string                  // of it, for the ant; empty where all is there
+	waiting []event.AskOpened       // questions of an earlier process that nobody answered
 	red     map[string]string       // by gate, the tree on which it was red last
 }
 
@@ -77,7 +80,12 @@ func (c *Colony) newLife(ctx context.Context, o queen.Order, shelf *tools.Regist
 	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[ledger.Little]bool{}, red: map[string]string{}}
 	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
 	var err error
-	if l.tree, err = c.repo.Worktree(ctx, fmt.Sprintf("%s.%d", o.Ant, o.Attempt), o.Base); err != nil {
+	if o.Continues {
+		l.lost, err = l.goesOnIn(ctx)
+	} else {
+		l.tree, err = c.repo.Worktree(ctx, l.treeName(), o.Base)
+	}
+	if err != nil {
 		return nil, err
 	}
 	c.book.OpenAnt(l.account, o.Caps)
@@ -113,6 +121,12 @@ func (l *life) wake(ctx context.Context, first string) error {
 	}
 	if err := l.furnish(); err != nil {
 		return err
+	}
+	if err := l.remind(ctx); err != nil {
+		return err
+	}
+	if l.order.Continues {
+		return l.goOn(ctx, memory)
 	}
 	if err := l.animate(memory); err != nil {
 		return err
@@ -152,6 +166,7 @@ func (l *life) recall(ctx context.Context) (*ant.Memory, error) {
 	if l.order.Attempt == 1 && !l.risen {
 		return memory, nil
 	}
+	asked := int64(0)
 	for e, err := range l.log.Read(ctx, 0) {
 		if err != nil {
 			return nil, err
@@ -162,8 +177,15 @@ func (l *life) recall(ctx context.Context) (*ant.Memory, error) {
 		if err := memory.Apply(e); err != nil {
 			return nil, err
 		}
+		if _, ok := e.Body.(event.AskOpened); ok {
+			asked++
+		}
 	}
-	memory.Move(l.tree.Dir)
+	l.asked.Store(max(asked, l.asked.Load()))
+	l.waiting = memory.Asks()
+	if !l.order.Continues {
+		memory.Move(l.tree.Dir)
+	}
 	return memory, nil
 }
 

@@ -20,7 +20,8 @@ type Brief struct {
 	Mode, Level, Mechanism  string
 	Caps                    event.Caps
 	Held                    []string // what the project's settings ask for in vain
-	Left                    []string // uncommitted files that the run does not see
+	Left                    []string // uncommitted files, which the run sees only if they are taken in
+	Taken                   bool
 }
 
 // BriefModel is the model of a card.
@@ -34,7 +35,7 @@ func (c *Colony) Brief() Brief {
 	b := Brief{
 		Run: c.run, Goal: c.goal(), Branch: "colony/" + c.run, Base: c.base,
 		Tasks: len(c.parts.Plan.Tasks), Planned: c.parts.Goal != "", Ants: c.width(), NoGate: c.parts.NoGate,
-		Setup: c.settings.run.Setup, Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.caps), Left: c.left,
+		Setup: c.settings.run.Setup, Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.caps), Left: c.left, Taken: c.parts.Dirty,
 	}
 	if c.parts.Only {
 		b.Branch = ""

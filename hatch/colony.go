@@ -46,10 +46,13 @@ type Parts struct {
 	Models   map[string]string // typed, by card; the empty name is for all
 	Labels   map[string]string
 	Getenv   func(string) string
+	Dirty    bool              // the run begins with the uncommitted files of the checkout
 	NoGate   bool              // tasks that nothing verifies are allowed
 	typed    map[string]string // settings that were given with a resume
 	AllowRed bool              // a gate that is red on the base advises until it first passes
 	Headless bool              // nobody can answer
+	OnAsk    string            // what a question comes to: deny, wait or stop; empty is the person's answer
+	AskWait  time.Duration     // how long a question waits, where the settings do not say it
 	Yes      bool              // a plan of the queen's starts without a question
 	Person   Person
 	// Edit lets the person change a text; Save keeps a plan for later and says where.
@@ -93,6 +96,7 @@ type Colony struct {
 	advice    []ant.Instructions
 	warmth    *warmth
 	left      []string
+	taken     []string    // uncommitted files in the base
 	held      []string    // worktrees that were left, for what they hold
 	since     event.Seq   // where the log ended when this process took it up
 	begun     bool        // run.started was appended
@@ -105,6 +109,7 @@ func Open(ctx context.Context, p Parts) (*Colony, error) { return open(ctx, p, n
 
 // open opens a new run, or one that goes on where it has a past.
 func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
+	p.Person = p.asked()
 	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), saidOnce: newOnce(), warmth: newWarmth(time.After)}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
@@ -230,10 +235,7 @@ func (c *Colony) lookRound(ctx context.Context) error {
 	if err := cmp.Or(lost, loose); err != nil {
 		return err
 	}
-	c.mode = c.settings.run.Mode
-	if c.mode == "auto" && c.box.Level() == sandbox.Off {
-		c.mode = "ask"
-	}
+	c.mode = modeIn(c.settings.run.Mode, c.box.Level())
 	return c.lay(c.mode)
 }
 
@@ -264,6 +266,10 @@ func (c *Colony) findRepo(ctx context.Context) (err error) {
 		if _, err := c.repo.Target(ctx, c.parts.Land); err != nil {
 			return repoProblem(err)
 		}
+	}
+	if c.parts.Dirty && (rev != "HEAD" || c.parts.From != nil) {
+		return &Problem{Exit: 2, Code: "dirty_base", Message: "--include-dirty: uncommitted files belong to HEAD, and the run begins elsewhere",
+			Next: "leave out --base and --from, or commit the files"}
 	}
 	c.left, err = c.repo.Dirty(ctx)
 	return err

@@ -19,6 +19,8 @@ type crew struct {
 	mu    sync.Mutex // guards what follows
 	lives map[string]*life
 	asks  map[string]chan reply
+	stop  context.CancelCauseFunc // stops the run; nil before it runs
+	ahead map[string]*event.Wish  // answers to questions of an earlier process that are not open again yet; nil until one comes
 }
 
 // reply is an answer and who gave it.
@@ -27,7 +29,39 @@ type reply struct {
 	by     event.By
 }
 
-func newCrew() *crew { return &crew{lives: map[string]*life{}, asks: map[string]chan reply{}} }
+func newCrew() *crew {
+	return &crew{lives: map[string]*life{}, asks: map[string]chan reply{}, ahead: map[string]*event.Wish{}}
+}
+
+// begin says how the run is stopped.
+func (w *crew) begin(stop context.CancelCauseFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stop = stop
+}
+
+// halt stops the run.
+func (w *crew) halt(why error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stop != nil {
+		w.stop(why)
+	}
+}
+
+// early reports whether the answer to a question came before the question was open again.
+func (w *crew) early(ask string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ahead[ask] != nil
+}
+
+// expect lets answers to a question wait until it is open again.
+func (w *crew) expect(ask string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ahead[ask] = nil
+}
 
 func (w *crew) enter(l *life) (leave func()) {
 	w.mu.Lock()
@@ -53,6 +87,10 @@ func (w *crew) open(ask string) (answers <-chan reply, close func()) {
 	defer w.mu.Unlock()
 	c := make(chan reply, 1)
 	w.asks[ask] = c
+	if early := w.ahead[ask]; early != nil {
+		c <- replyOf(*early)
+	}
+	delete(w.ahead, ask)
 	return c, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -78,10 +116,15 @@ func (c *Colony) tend(ctx context.Context, stop context.CancelCauseFunc) error {
 			return nil
 		case <-tick.C:
 		}
-		if err := event.Take(c.parts.runDir(c.run), func(w event.Wish) error { return c.grant(w, stop) }); err != nil {
+		if err := c.clear(stop); err != nil {
 			return err
 		}
 	}
+}
+
+// clear carries out what is on the desk now.
+func (c *Colony) clear(stop context.CancelCauseFunc) error {
+	return event.Take(c.parts.runDir(c.run), func(w event.Wish) error { return c.grant(w, stop) })
 }
 
 // grant carries out one wish, after it became an event.
@@ -132,14 +175,23 @@ func (w *crew) answer(wish event.Wish) bool {
 	defer w.mu.Unlock()
 	c, ok := w.asks[wish.Ask]
 	if !ok {
-		return false
+		early, expected := w.ahead[wish.Ask]
+		if expected && early == nil {
+			w.ahead[wish.Ask] = &wish
+		}
+		return expected && early == nil
 	}
 	select {
-	case c <- reply{tools.Answer{Text: wish.Text, Allow: wish.Text == "allow"}, wish.By}:
+	case c <- replyOf(wish):
 		return true
 	default:
 		return false
 	}
+}
+
+func replyOf(wish event.Wish) reply {
+	forRun := wish.Text == tools.ForRun
+	return reply{tools.Answer{Text: wish.Text, Allow: forRun || wish.Text == "allow", ForRun: forRun}, wish.By}
 }
 
 func (c *Colony) record(ant string, body event.Body) error {

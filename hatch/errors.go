@@ -19,6 +19,8 @@ func repoProblem(err error) error {
 		unsupported *repo.UnsupportedError
 		exists      *repo.RunExistsError
 		moved       *repo.MovedError
+		filter      *repo.FilterError
+		content     *repo.ContentError
 		submodule   *repo.SubmoduleError
 		include     *repo.IncludeError
 		absent      *repo.NoBranchError
@@ -47,6 +49,8 @@ func repoProblem(err error) error {
 		return problem("no_commit")
 	case errors.As(err, &unsupported):
 		return problem("unsupported_repository")
+	case errors.As(err, &filter), errors.As(err, &content):
+		return problem("dirty_content")
 	case errors.As(err, &submodule):
 		return problem("no_submodule")
 	case errors.As(err, &absent):

@@ -38,6 +38,9 @@ type House struct {
 	private   []string      // values of the user's variables whose names say that they are secret
 }
 
+// organisationFile is the tier that only tightens.
+const organisationFile = "/etc/colony/config.yaml"
+
 // Locate finds the repository that dir lies in, without reading anything of it.
 func Locate(places Places) *House {
 	if real, err := filepath.EvalSymlinks(places.Dir); err == nil { // git goes up from where a link leads
@@ -73,7 +76,7 @@ func Enter(places Places, environ []string, flags map[string]string) (*House, er
 	}
 	h.Untrusted = untrusted
 	parts := configs.Parts{Env: environ, Flags: flags}
-	if parts.Organisation, err = readTier("/etc/colony/config.yaml"); err != nil {
+	if parts.Organisation, err = readTier(organisationFile); err != nil {
 		return nil, err
 	}
 	if parts.User, err = readTier(filepath.Join(places.Config, "config.yaml")); err != nil {

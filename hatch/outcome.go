@@ -19,7 +19,7 @@ import (
 
 // live lets the ant work until its work passed the gates in its worktree, or it cannot go on.
 func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
-	for returned, unchanged := 0, false; ; {
+	for returned, unchanged := l.before.returned, l.before.unchanged; ; {
 		ending, err := l.ant.Work(ctx)
 		if err != nil {
 			return queen.Outcome{}, "", err
@@ -167,6 +167,10 @@ func (l *life) verify(ctx context.Context) (out queen.Outcome, why string, err e
 		return out, leaked(places), nil
 	}
 	for _, g := range l.order.Gates {
+		if receipt, ok := l.reused(g.Run, l.work.Tree); ok {
+			out.Gates = append(out.Gates, receipt)
+			continue
+		}
 		if err := l.append(event.GateStarted{Gate: g.Title(), Command: g.Run, Where: "task", Tree: l.work.Tree}); err != nil {
 			return out, "", err
 		}
@@ -253,6 +257,7 @@ func (c *Colony) shown(output string) string {
 // settle keeps work that will not land and lets the worktree go where nothing in it would be lost.
 func (l *life) settle(ctx context.Context, out queen.Outcome) (queen.Outcome, error) {
 	if out.Reason == queen.Done {
+		l.tree.Release()
 		return out, nil
 	}
 	out.Asked = l.denied.Load()
@@ -260,6 +265,9 @@ func (l *life) settle(ctx context.Context, out queen.Outcome) (queen.Outcome, er
 	kept, err := l.tree.Keep(ctx, l.repo.KeptRef(l.order.Task))
 	if err != nil {
 		return out, fmt.Errorf("keep the work of %s: %w", l.order.Ant, err)
+	}
+	if err := l.unlocked(ctx); err != nil {
+		return out, err
 	}
 	if kept != "" {
 		out.Kept = l.repo.KeptRef(l.order.Task)

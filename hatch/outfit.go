@@ -18,6 +18,9 @@ import (
 // outfit makes ready what worktrees need beside the commit, and refuses by name what is not to be had. Nothing is spent,
 // and nothing of the user's is written, before it is done.
 func (c *Colony) outfit(ctx context.Context) error {
+	if err := c.takeDirty(ctx); err != nil {
+		return err
+	}
 	if err := c.repo.Prepare(ctx, c.base); err != nil {
 		return repoProblem(err)
 	}
@@ -129,6 +132,40 @@ func (c *Colony) closed(o repo.Outside) string {
 		return strings.TrimPrefix(err.Error(), "sandbox: ")
 	}
 	return ""
+}
+
+// takeDirty lets the run begin with the uncommitted files, where that was asked for.
+func (c *Colony) takeDirty(ctx context.Context) (err error) {
+	if !c.parts.Dirty {
+		return nil
+	}
+	c.base, c.taken, err = c.repo.TakeDirty(ctx)
+	c.firstBase = c.base
+	return repoProblem(err)
+}
+
+// tookIn says which uncommitted files the base holds.
+func (c *Colony) tookIn(ctx context.Context) error {
+	if len(c.taken) == 0 {
+		return nil
+	}
+	_, err := c.log.Append(ctx, event.Event{Run: c.run, Body: event.Warned{
+		Code: "dirty_taken", Text: fmt.Sprintf("the base holds %d uncommitted files of the checkout: %s", len(c.taken), strings.Join(c.taken, ", ")),
+		Next: "they stay uncommitted where they are; colony land takes over what the ants did",
+	}})
+	return err
+}
+
+// unlocked says which locks of a dead process were removed.
+func (c *Colony) unlocked(ctx context.Context) error {
+	locks := c.repo.Unlocked()
+	if len(locks) == 0 {
+		return nil
+	}
+	_, err := c.log.Append(ctx, event.Event{Run: c.run, Body: event.Warned{
+		Code: "lock_recovered", Text: "a git of colony's was killed and left " + strings.Join(locks, ", ") + ", which was removed", Next: "nothing",
+	}})
+	return err
 }
 
 // leftOut says what .worktreeinclude names and worktrees do not get.

@@ -22,7 +22,7 @@ func (l *life) readings(ctx context.Context) (readings, error) {
 	if _, err := l.log.Append(ctx); err != nil { // what was noted is durable, and can be read
 		return r, err
 	}
-	started := map[string]event.ToolStarted{}
+	started, worktree := map[string]event.ToolStarted{}, ""
 	for e, err := range l.log.Read(ctx, 0) {
 		if err != nil {
 			return r, err
@@ -32,7 +32,9 @@ func (l *life) readings(ctx context.Context) (readings, error) {
 		}
 		switch b := e.Body.(type) {
 		case event.AntHatched:
-			r, started = readings{files: map[string]bool{}}, map[string]event.ToolStarted{}
+			if b.Worktree != worktree { // one that was cut off goes on in it
+				r, started, worktree = readings{files: map[string]bool{}}, map[string]event.ToolStarted{}, b.Worktree
+			}
 		case event.ToolStarted:
 			started[b.Call] = b
 		case event.ToolDone:

@@ -30,6 +30,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	defer beside.Wait()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	c.crew.begin(stop)
 	beside.Go(func() { c.repo.Ahead(ctx, c.base, c.spares()) })
 	both.Go(func() { unread = c.readAdvice(ctx) })
 	both.Go(func() { unbegun = c.begin(ctx) })
@@ -39,6 +40,9 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	}
 	gates, err := c.confine("gates")
 	if err != nil {
+		return event.RunFinished{}, err
+	}
+	if err := c.clear(stop); err != nil { // what was left while nobody carried the run out counts before anything is asked
 		return event.RunFinished{}, err
 	}
 	tending := pool.New().WithErrors().WithContext(ctx)
@@ -111,6 +115,13 @@ func (c *Colony) begin(ctx context.Context) error {
 	for _, g := range c.gates {
 		started.Gates = append(started.Gates, g.Run)
 	}
+	if c.parts.Goal == "" {
+		blob, err := c.blobs.Put("application/yaml", plan.Write(c.parts.Plan))
+		if err != nil {
+			return err
+		}
+		started.Plan = blob.SHA256
+	}
 	for _, name := range c.cardNames() {
 		card := c.cards[name]
 		blob, err := c.blobs.Put("application/yaml", []byte(card.Text))
@@ -127,7 +138,7 @@ func (c *Colony) begin(ctx context.Context) error {
 		return err
 	}
 	c.begun = true
-	return c.leftOut(ctx)
+	return cmp.Or(c.tookIn(ctx), c.leftOut(ctx))
 }
 
 func plainGates(commands []string) []plan.Gate {

@@ -21,8 +21,8 @@ type Tidy struct {
 	repo.Thing
 }
 
-// kitAge is how long what setup left stays when no run used it.
-const kitAge = 14 * 24 * time.Hour
+// unused is how long what setup left stays when no run used it, and objects of colony's git that nothing needs.
+const unused = 14 * 24 * time.Hour
 
 // Tidy removes the worktrees, scratch directories, gate checkouts and refs of runs that have ended and whose work is
 // reachable from the user's own branches, tags or remotes. All else is kept and named. Logs stay: bills and blame rest on
@@ -45,7 +45,7 @@ func (h *House) Tidy(ctx context.Context, now time.Time) (Tidied, error) {
 	if err != nil {
 		return out, err
 	}
-	things, err := r.CleanShared(now.Add(-kitAge))
+	things, err := r.CleanShared(ctx, now.Add(-unused))
 	out.add("", things)
 	return out, err
 }

@@ -13,7 +13,8 @@ type Bill struct {
 	lines []*line
 	byKey map[attempt]*line
 	ants  map[owner]*antFact
-	tasks map[owner]string // final status
+	tasks map[owner]string    // final status
+	calls map[[2]string]int64 // of tools that came to a result, by task and ant
 	ended map[string]string
 	live  map[string]bool      // runs whose owner is at work
 	cards map[[2]string]string // source of a card by name and hash
@@ -31,7 +32,8 @@ type line struct {
 	usd                   *event.PicoUSD
 	price                 event.Price
 	estimated             bool
-	lost                  bool // no reply is in the log
+	lost                  bool // no reply was received
+	open                  bool // no reply is in the log
 }
 
 // Fold makes the bill of a log.
@@ -60,6 +62,8 @@ func (b *Bill) Add(e event.Event) {
 		b.requested(e, body)
 	case event.ModelReplied:
 		b.replied(e, body)
+	case event.ToolDone:
+		b.calls[[2]string{e.Task, e.Ant}]++
 	case event.TaskDone:
 		b.tasks[owner{e.Run, e.Task}] = body.Status
 	case event.RunFinished:
@@ -71,7 +75,7 @@ func (b *Bill) Add(e event.Event) {
 func (b *Bill) open(run string) {
 	if b.byKey == nil {
 		b.byKey, b.ants, b.tasks = map[attempt]*line{}, map[owner]*antFact{}, map[owner]string{}
-		b.ended, b.cards = map[string]string{}, map[[2]string]string{}
+		b.ended, b.cards, b.calls = map[string]string{}, map[[2]string]string{}, map[[2]string]int64{}
 	}
 	if _, known := b.ended[run]; !known {
 		b.ended[run] = "running"
@@ -91,18 +95,25 @@ func (b *Bill) requested(e event.Event, r event.ModelRequested) {
 	if b.byKey[key] != nil {
 		return
 	}
-	l := &line{run: e.Run, task: e.Task, ant: e.Ant, model: r.Provider + "/" + r.Model, lost: true, estimated: true}
-	out := int64(r.OutputLimit)
-	l.usage = event.Usage{Requests: 1, Input: max(r.ReservedTokens-out, 0), Output: out}
-	l.usd, l.price = r.ReservedUSD, event.Known
-	switch {
-	case r.ReservedUSD == nil:
-		l.price = event.Unknown
-	case *r.ReservedUSD == 0:
-		l.price = event.Free
-	}
+	l := &line{run: e.Run, task: e.Task, ant: e.Ant, model: r.Provider + "/" + r.Model, lost: true, open: true, estimated: true}
+	gone := Lost(r)
+	l.usage, l.usd, l.price = gone.Usage, gone.USD, gone.Price
 	b.byKey[key] = l
 	b.lines = append(b.lines, l)
+}
+
+// Lost is the reply that stands for one which a crash lost: it counts as what was reserved.
+func Lost(r event.ModelRequested) event.ModelReplied {
+	out := int64(r.OutputLimit)
+	gone := event.ModelReplied{Request: r.Request, Attempt: r.Attempt, Outcome: "lost", Estimated: true, USD: r.ReservedUSD, Price: event.Known,
+		Usage: event.Usage{Requests: 1, Input: max(r.ReservedTokens-out, 0), Output: out}}
+	switch {
+	case r.ReservedUSD == nil:
+		gone.Price = event.Unknown
+	case *r.ReservedUSD == 0:
+		gone.Price = event.Free
+	}
+	return gone
 }
 
 // replied fills the line of an attempt, once.
@@ -114,11 +125,11 @@ func (b *Bill) replied(e event.Event, r event.ModelReplied) {
 		b.byKey[key] = l
 		b.lines = append(b.lines, l)
 	}
-	if !l.lost {
+	if !l.lost || !l.open && r.Outcome == "lost" {
 		return
 	}
 	l.usage, l.usd, l.price, l.estimated = r.Usage, r.USD, r.Price, r.Estimated
-	l.lost = r.Outcome == "lost"
+	l.lost, l.open = r.Outcome == "lost", false
 	if l.lost {
 		l.estimated = true
 	}
@@ -149,7 +160,7 @@ func (b *Bill) Live(run string) {
 func (b *Bill) counted() []*line {
 	var out []*line
 	for _, l := range b.lines {
-		if !l.lost || !b.live[l.run] {
+		if !l.open || !b.live[l.run] {
 			out = append(out, l)
 		}
 	}

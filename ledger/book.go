@@ -29,7 +29,8 @@ type Book struct {
 	tasks   map[string]*purse
 	ants    map[string]*antPurse
 	made    map[attempt]bool
-	settled chan struct{} // closed and replaced whenever something in flight is settled
+	before  map[string]*amounts // what ants used in earlier processes
+	settled chan struct{}       // closed and replaced whenever something in flight is settled
 }
 
 // antPurse is the purse of an ant and how many bytes its last request had for how many tokens.
@@ -51,7 +52,7 @@ func NewBook(p Parts) (*Book, error) {
 	}
 	return &Book{
 		parts: p, run: &purse{scope: "run", caps: p.Run, since: p.Now()},
-		tasks: map[string]*purse{}, ants: map[string]*antPurse{}, made: map[attempt]bool{},
+		tasks: map[string]*purse{}, ants: map[string]*antPurse{}, made: map[attempt]bool{}, before: map[string]*amounts{},
 		settled: make(chan struct{}),
 	}, nil
 }
@@ -75,7 +76,7 @@ func (b *Book) OpenAnt(a Account, c Caps) {
 		t.caps = c
 		return
 	}
-	b.ants[a.Ant] = &antPurse{purse: purse{scope: "ant", caps: c, since: b.parts.Now()}}
+	b.ants[a.Ant] = &antPurse{purse: purse{scope: "ant", caps: c, since: b.parts.Now(), used: *b.spent(a.Ant)}}
 }
 
 // purses are those that hold an account, the widest first.

@@ -105,11 +105,11 @@ func newGraph(p Parts, of plan.Plan) *graph {
 	return g
 }
 
-// roots are the tasks that need nothing.
+// roots are the tasks that need nothing and have not begun.
 func (g *graph) roots() []*task {
 	var roots []*task
 	for _, t := range g.order {
-		if t.unmet == 0 && !t.ended() {
+		if t.unmet == 0 && t.state == pending {
 			roots = append(roots, t)
 		}
 	}

@@ -17,6 +17,7 @@ type Order struct {
 	Told             string   // why the ant comes back; empty at the first attempt
 	Kind             string   // of Told, as in ant.told: conflict, gate, review or nudge; review is also a reviewer's order
 	Attempt          int      // of this ant, from 1
+	Continues        bool     // the ant goes on in the conversation and the worktree of its attempt before, which was cut off
 	Files            []string // what the work may change; empty for all
 	Carve            [][2][]string
 	Gates            []plan.Gate         // what binds this task: the repository's, its card's, its own

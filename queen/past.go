@@ -17,29 +17,44 @@ type Past struct {
 	Head    string                      // of the branch, as the log knows it
 	Ended   map[string]event.TaskReport // tasks that landed or needed no change
 	Kept    map[string]string           // the ref that keeps a task's work
-	Over    bool                        // every task has ended well
+	Refused bool                        // it ended before it had a plan, and said why
+	Over    bool                        // every task has ended well, and the run was finished after
 
 	fence   int64
 	names   map[string]int                 // ants by card
 	advises map[string]bool                // commands of gates, red on the base and not yet passed on a tree of the branch
+	traces  map[string]*trace              // how far each task came
+	trees   map[string]string              // the last worktree of each ant
+	found   []found                        // landings that the log does not know
+	open    map[string]bool                // tasks that landed and whose end is not in the log
 	landing map[string][]event.GateReceipt // by tree
-	last    string                         // the last tree of them
+}
+
+// found is a landing of which the branch alone knows.
+type found struct {
+	task string
+	done event.LandingDone
 }
 
 // Recall folds the log of a run.
 func Recall(events iter.Seq2[event.Event, error]) (*Past, error) {
-	p := &Past{Ended: map[string]event.TaskReport{}, Kept: map[string]string{}, names: map[string]int{}, advises: map[string]bool{}, landing: map[string][]event.GateReceipt{}}
+	p := &Past{Ended: map[string]event.TaskReport{}, Kept: map[string]string{}, names: map[string]int{}, advises: map[string]bool{},
+		landing: map[string][]event.GateReceipt{}, traces: map[string]*trace{}, trees: map[string]string{}, open: map[string]bool{}}
 	for e, err := range events {
 		if err != nil {
 			return nil, err
 		}
 		p.add(e)
 	}
-	p.Over = len(p.Plan.Tasks) > 0 && len(p.Ended) == len(p.Plan.Tasks)
+	p.Over = p.Over && len(p.Plan.Tasks) > 0 && len(p.Ended) == len(p.Plan.Tasks)
 	return p, nil
 }
 
 func (p *Past) add(e event.Event) {
+	if e.Task != "" {
+		p.trace(e.Task).add(e)
+		p.Over = false
+	}
 	switch b := e.Body.(type) {
 	case event.RunStarted:
 		p.Started, p.Head = b, b.Base
@@ -54,12 +69,22 @@ func (p *Past) add(e event.Event) {
 		p.named(e.Ant)
 	case event.AntHatched:
 		p.named(e.Ant)
+		p.trees[e.Ant] = b.Worktree
+		if t := p.traces[e.Task]; t != nil && t.crew[reviewer].ant != e.Ant {
+			delete(p.Kept, e.Task) // what was kept is in its worktree again
+		}
 	case event.GateDone:
 		p.gate(b)
 	case event.LandingDone:
 		p.landed(e.Task, b)
 	case event.TaskDone:
 		p.done(e.Task, b)
+	case event.RunFinished:
+		p.Refused = len(p.Plan.Tasks) == 0 && (b.Exit == 0 || b.Exit == exitRefused || b.Exit == exitUnlanded)
+		p.Over = true
+		for _, t := range p.traces {
+			t.over = t.ended
+		}
 	}
 }
 
@@ -77,13 +102,12 @@ func (p *Past) gate(b event.GateDone) {
 	case b.Where == "base" && b.Exit != 0:
 		p.advises[b.Command] = true
 	case b.Where == "landing":
-		p.last = b.Tree
 		p.landing[b.Tree] = append(p.landing[b.Tree], event.GateReceipt{Command: b.Command, Exit: b.Exit, Ms: b.Ms, Output: b.Output, Tree: b.Tree, Reused: b.Reused, Red: b.RedOnBase})
 	}
 }
 
 func (p *Past) landed(task string, b event.LandingDone) {
-	if b.Outcome != "landed" || b.Into != "" {
+	if b.Outcome != landed || b.Into != "" {
 		return
 	}
 	for _, g := range p.landing[b.Tree] {
@@ -91,15 +115,35 @@ func (p *Past) landed(task string, b event.LandingDone) {
 			delete(p.advises, g.Command)
 		}
 	}
-	p.last = b.Tree
-	p.Land(task, b.Commit, b.Files)
+	p.Head = b.Commit
+	p.Ended[task] = event.TaskReport{Status: landed, Commit: b.Commit, Files: b.Files, Receipt: event.Receipt{Gates: p.landing[b.Tree]}}
+	p.open[task] = true
 }
 
-// Land counts a task as landed by a commit of the branch, also where the log does not say so: the branch moved and colony
-// was killed before it could.
-func (p *Past) Land(task, commit string, files []string) {
-	p.Head = commit
-	p.Ended[task] = event.TaskReport{Status: landed, Commit: commit, Files: files, Receipt: event.Receipt{Gates: p.landing[p.last]}}
+// Land counts a task as landed by a commit of the branch, of which the log does not say so: the branch moved and colony
+// was killed before it could. Tree is that on which its gates ran.
+func (p *Past) Land(task, commit, tree string, files []string) {
+	done := event.LandingDone{Onto: p.Head, Commit: commit, Tree: tree, Outcome: landed, Files: files}
+	p.found = append(p.found, found{task, done})
+	p.landed(task, done)
+}
+
+// Trees are the worktrees of attempts that go on in them, by task.
+func (p *Past) Trees() map[string]string {
+	out := map[string]string{}
+	for id, t := range p.traces {
+		if _, over := p.Ended[id]; !over && t.stage == stageWork && !t.anew() && p.trees[t.ant] != "" {
+			out[id] = p.trees[t.ant]
+		}
+	}
+	return out
+}
+
+func (p *Past) trace(task string) *trace {
+	if p.traces[task] == nil {
+		p.traces[task] = &trace{crew: map[string]crew{}}
+	}
+	return p.traces[task]
 }
 
 func (p *Past) done(task string, b event.TaskDone) {
@@ -109,6 +153,7 @@ func (p *Past) done(task string, b event.TaskDone) {
 	if b.Status != landed && b.Status != noChange {
 		return
 	}
+	delete(p.open, task)
 	report := p.Ended[task]
 	report.Status, report.Reason, report.Attempts, report.Commit, report.Verified = b.Status, b.Reason, b.Attempts, b.Commit, b.Verified
 	p.Ended[task] = report
@@ -138,35 +183,4 @@ func capsOf(c event.Caps) plan.Caps {
 		out.Wall = &wall
 	}
 	return out
-}
-
-// restore goes on where earlier processes were. Tasks that did not end well begin anew, at the head of the branch.
-func (r *run) restore(past *Past) {
-	r.graph = newGraph(r.p, past.Plan)
-	r.head, r.fence, r.names = past.Head, past.fence, past.names
-	for _, g := range union(r.p.Gates) {
-		if past.advises[g.Run] {
-			r.ratchet.advises[keyOf(g)] = true
-		}
-	}
-	for _, t := range r.graph.order {
-		report, ended := past.Ended[t.ID]
-		if !ended {
-			t.order.Prompt = t.Prompt + left(past.Kept[t.ID])
-			continue
-		}
-		t.state, t.reason, t.attempts, t.report = report.Status, report.Reason, report.Attempts, report
-		for _, d := range t.dependents {
-			d.unmet--
-		}
-	}
-}
-
-// left is what an ant is told of the work that an earlier one left.
-func left(ref string) string {
-	if ref == "" {
-		return ""
-	}
-	return "\n\nAn earlier ant began this task and was interrupted. What it left is not in your worktree: `git show " + ref +
-		"` shows it. Look at it first, and take from it what holds."
 }

@@ -31,9 +31,14 @@ func (r *run) review(ctx context.Context, t *task, inputs []string) error {
 		}
 		return r.end(ctx, t, failed, "review")
 	}
-	r.send(t, reviewer, Order{Base: t.work, Kind: "review", Review: &Review{From: t.from, Since: t.review.seen, Round: t.review.rounds + 1,
-		Receipt: t.report.Receipt.Gates, Inputs: inputs, Old: t.review.findings}})
+	r.send(t, reviewer, Order{Base: t.work, Kind: "review", Review: r.question(t, inputs)})
 	return nil
+}
+
+// question is what a reviewer is asked about a task's work.
+func (r *run) question(t *task, inputs []string) *Review {
+	return &Review{From: t.from, Since: t.review.seen, Round: t.review.rounds + 1,
+		Receipt: t.report.Receipt.Gates, Inputs: inputs, Old: t.review.findings}
 }
 
 // judged takes a reviewer's outcome. Work that it sends back goes to its author, a bounded number of times.

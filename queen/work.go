@@ -34,7 +34,7 @@ func (r *run) work(ctx context.Context) error {
 	defer wg.Wait()
 	backs := make(chan back)
 	ants := 0
-	err := r.ready(ctx, r.graph.roots())
+	err := r.goOn(ctx)
 	for {
 		for err == nil && !r.halted(ctx) && ants < r.p.Ants {
 			t := r.graph.pop(r.p.Most)
@@ -113,15 +113,20 @@ func (r *run) claim(ctx context.Context, t *task) error {
 	if wall := o.Caps.Wall; wall != nil {
 		until = r.p.Now().Add(*wall)
 	}
-	claimed := event.TaskClaimed{Lease: fmt.Sprintf("%s.%s.%d", t.ID, t.role, member.times), Token: r.fence, Until: until}
+	claimed := event.TaskClaimed{Lease: fmt.Sprintf("%s.%s.%d", t.ID, t.role, member.times), Token: r.fence, Until: until, Base: o.Base}
 	return r.append(ctx, event.Event{Task: t.ID, Ant: member.ant, Body: claimed})
 }
 
 // send makes a task wait for an ant of a role.
 func (r *run) send(t *task, role string, next Order) {
+	r.address(t, role, next)
+	r.graph.push(t)
+}
+
+// address makes the next attempt at a task that of an ant of a role.
+func (r *run) address(t *task, role string, next Order) {
 	next.Card = map[string]string{author: t.Card, reviewer: r.p.Reviewer, resolver: r.p.Resolver}[role]
 	t.role, t.order = role, next
-	r.graph.push(t)
 }
 
 // hatch carries out an order. A panic is the end of this attempt, not of the run.
@@ -199,6 +204,7 @@ func (r *run) came(ctx context.Context, t *task, o Outcome) error {
 func (r *run) retry(ctx context.Context, t *task, o Outcome) error {
 	t.retries++
 	next := t.order
+	next.Continues = false
 	if next.Told == "" {
 		next.Kind = "nudge"
 		next.Told = "Colony lost your last attempt. Your worktree is new and as it was when the attempt began: do the task again."

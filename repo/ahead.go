@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"colony/failpoint"
 )
 
 // spareMark begins the names of worktrees that nobody has yet; no ant's begins so. One that is found later is nobody's.
@@ -23,19 +25,21 @@ type spare struct {
 
 // pool is the run's spares.
 type pool struct {
-	mu     sync.Mutex         // guards what follows
-	all    []*spare           // also one that is being made
-	near   string             // the commit that was asked for last
-	count  int                // names that were given
-	fixed  bool               // a spare serves only at its own commit
-	taken  chan struct{}      // has one where a spare was taken
-	stop   context.CancelFunc // ends Ahead; nil where nobody fills the pool
-	filler chan struct{}      // closed when Ahead has ended
+	mu       sync.Mutex         // guards what follows
+	all      []*spare           // also one that is being made
+	near     string             // the commit that was asked for last
+	count    int                // names that were given
+	most     int                // spares at once
+	fixed    bool               // a spare serves only at its own commit
+	released []*Tree            // to be let go
+	changed  chan struct{}      // has one where there may be something to do
+	stop     context.CancelFunc // ends Ahead; nil where nobody fills the pool
+	filler   chan struct{}      // closed when Ahead has ended
 }
 
-// Ahead keeps up to so many worktrees ready for Worktree and Checkout, in moments in which no git of the run is at work,
-// until ctx ends. The first are made of the commit, later ones of what was asked for last. What keeps one from being made
-// ends it: whoever needs that worktree finds it again, and says so.
+// Ahead keeps up to so many worktrees ready for Worktree and Checkout, and lets those go that were released, in moments in
+// which no git of the run is at work, until ctx ends. The first are made of the commit, later ones of what was asked for
+// last. What keeps one from being made ends it: whoever needs that worktree finds it again, and says so.
 func (r *Repo) Ahead(ctx context.Context, commit string, most int) {
 	p := &r.pool
 	p.mu.Lock()
@@ -46,31 +50,61 @@ func (r *Repo) Ahead(ctx context.Context, commit string, most int) {
 	filler := make(chan struct{})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	p.stop, p.filler, p.near = stop, filler, commit
+	p.stop, p.filler, p.near, p.most = stop, filler, commit, most
 	p.mu.Unlock()
-	defer close(filler)
-	for p.lacks(ctx, most) && r.own.traffic.quiet(ctx) {
-		if !r.makeSpare(ctx) {
+	defer p.left(filler)
+	for ctx.Err() == nil {
+		released, lacks := p.next()
+		switch {
+		case released == nil && !lacks:
+			select {
+			case <-p.changed:
+			case <-ctx.Done():
+			}
+		case !r.own.traffic.quiet(ctx):
+		case released != nil:
+			if released.Remove(ctx) != nil {
+				continue // it stays, and is looked at again at the end of the run
+			}
+		case !r.makeSpare(ctx):
 			return
 		}
 	}
 }
 
-// lacks waits until a spare is missing; false when ctx ends.
-func (p *pool) lacks(ctx context.Context, most int) bool {
-	for ctx.Err() == nil {
-		p.mu.Lock()
-		n := len(p.all)
-		p.mu.Unlock()
-		if n < most {
-			return true
-		}
-		select {
-		case <-p.taken:
-		case <-ctx.Done():
-		}
+// next is a worktree to let go, or says whether a spare is missing.
+func (p *pool) next() (released *Tree, lacks bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.released) > 0 {
+		released, p.released = p.released[0], p.released[1:]
 	}
-	return false
+	return released, len(p.all) < p.most
+}
+
+// Release lets the worktree go in a quiet moment, as Remove does. Nothing runs in it any more.
+func (t *Tree) Release() {
+	p := &t.repo.pool
+	p.mu.Lock()
+	p.released = append(p.released, t)
+	p.mu.Unlock()
+	p.change()
+}
+
+// change wakes Ahead.
+func (p *pool) change() {
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+// left says that nobody fills the pool any more.
+func (p *pool) left(filler chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stop = nil
+	close(filler)
 }
 
 func (r *Repo) makeSpare(ctx context.Context) bool {
@@ -98,7 +132,7 @@ func (r *Repo) nameless(commit string) *Tree {
 		r.pool.count++
 		name := spareMark + strconv.Itoa(r.pool.count)
 		t := r.tree(name, r.Place(name), r.run+"."+name, commit)
-		if _, err := os.Lstat(t.GitDir); err != nil {
+		if !there(t.GitDir) && !there(t.Dir) {
 			return t
 		}
 	}
@@ -134,10 +168,7 @@ func (p *pool) take(commit string) *spare {
 	}
 	s := p.all[best]
 	p.all = slices.Delete(p.all, best, best+1)
-	select {
-	case p.taken <- struct{}{}:
-	default:
-	}
+	p.change()
 	return s
 }
 
@@ -188,31 +219,43 @@ func (t *Tree) shift(ctx context.Context, commit string) error {
 	return nil
 }
 
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // become moves a worktree to the place of another, which is new, with all that it holds. The last step makes it whole.
 func (t *Tree) become(to *Tree) error {
 	for _, path := range []string{to.GitDir, to.Dir} {
-		if _, err := os.Lstat(path); err == nil {
+		if there(path) {
 			return fmt.Errorf("%s exists already", path)
 		}
 	}
 	to.brought = t.brought
-	for _, f := range [][2]string{
-		{filepath.Join(t.GitDir, "gitdir"), filepath.Join(to.Dir, ".git") + "\n"}, {filepath.Join(t.Dir, ".git"), "gitdir: " + to.GitDir + "\n"},
-	} {
-		if err := os.WriteFile(f[0], []byte(f[1]), 0o600); err != nil {
-			return err
-		}
+	if err := errors.Join(t.linkTo(to), os.MkdirAll(filepath.Dir(to.Dir), 0o700)); err != nil {
+		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(to.Dir), 0o700); err != nil {
+	if err := failpoint.Hit("repo.rename.before"); err != nil {
 		return err
 	}
 	if err := os.Rename(t.GitDir, to.GitDir); err != nil {
 		return err
 	}
-	if err := os.Rename(t.Dir, to.Dir); err != nil {
+	err := failpoint.Hit("repo.rename.half")
+	if err == nil {
+		err = os.Rename(t.Dir, to.Dir)
+	}
+	if err != nil {
 		return errors.Join(err, os.RemoveAll(to.GitDir))
 	}
-	return nil
+	return failpoint.Hit("repo.rename.after")
+}
+
+// linkTo lets a worktree and what git knows of it name each other where they are going to be.
+func (t *Tree) linkTo(to *Tree) error {
+	return errors.Join(
+		os.WriteFile(filepath.Join(t.GitDir, "gitdir"), []byte(filepath.Join(to.Dir, ".git")+"\n"), 0o600),
+		os.WriteFile(filepath.Join(t.Dir, ".git"), []byte("gitdir: "+to.GitDir+"\n"), 0o600))
 }
 
 // dropSpares ends Ahead and erases those that nobody took.
@@ -227,7 +270,7 @@ func (r *Repo) dropSpares() error {
 	}
 	p.mu.Lock()
 	all := p.all
-	p.all, p.stop = nil, nil
+	p.all = nil
 	p.mu.Unlock()
 	var errs []error
 	for _, s := range all {

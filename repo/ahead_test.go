@@ -119,7 +119,7 @@ func closed(t *testing.T, r *repo.Repo) {
 
 func rescued(t *testing.T, r *repo.Repo) {
 	t.Helper()
-	if kept, err := r.Rescue(t.Context()); err != nil || len(kept) > 0 {
+	if kept, err := r.Rescue(t.Context(), func(string) bool { return false }); err != nil || len(kept) > 0 {
 		t.Errorf("%v, %v", kept, err)
 	}
 }

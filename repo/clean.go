@@ -7,15 +7,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"colony/failpoint"
 )
 
 // Thing is something of colony's that clean-up looked at.
 type Thing struct {
-	Kind string `json:"kind"` // worktree, ref, checkout, setup
+	Kind string `json:"kind"` // worktree, ref, checkout, setup, objects
 	Name string `json:"name"` // a path or a ref
 	Why  string `json:"why"`  // it was kept; empty where it was removed
 }
@@ -29,7 +32,13 @@ func (r *Repo) Clean(ctx context.Context, on string, landed func(commit string) 
 	if err != nil {
 		return things, fmt.Errorf("clean up the worktrees of %s: %w", r.run, err)
 	}
-	refs, err := r.cleanRefs(ctx, on)
+	work, err := r.cleanWork(ctx, landed)
+	things = append(things, work...)
+	if err != nil {
+		return things, fmt.Errorf("clean up the commits of %s: %w", r.run, err)
+	}
+	needed := slices.ContainsFunc(things, func(t Thing) bool { return t.Why != "" })
+	refs, err := r.cleanRefs(ctx, on, needed)
 	things = append(things, refs...)
 	if err != nil {
 		return things, fmt.Errorf("clean up the refs of %s: %w", r.run, err)
@@ -121,8 +130,8 @@ func (r *Repo) holding(ctx context.Context, commit string, under ...string) ([]s
 	return strings.Fields(string(out)), err
 }
 
-// cleanRefs removes the run's branch, its kept refs and, with the last of them, the pin of its base.
-func (r *Repo) cleanRefs(ctx context.Context, on string) ([]Thing, error) {
+// cleanRefs removes the run's branch, its kept refs and, with the last that needs it, the pin of its base.
+func (r *Repo) cleanRefs(ctx context.Context, on string, needed bool) ([]Thing, error) {
 	out, err := r.user.run(ctx, nil, "for-each-ref", "--format=%(refname) %(objectname)", "--", r.Branch(), r.KeptRef(""), r.baseRef())
 	if err != nil {
 		return nil, err
@@ -144,12 +153,21 @@ func (r *Repo) cleanRefs(ctx context.Context, on string) ([]Thing, error) {
 		if thing.Why, err = r.holdsWork(ctx, ref, id, base, on); err != nil {
 			return things, err
 		}
+		if thing.Why == "" {
+			var held *CheckoutError
+			if err := r.drop(ctx, ref, id); errors.As(err, &held) {
+				thing.Why = "another git holds " + held.Dir
+			} else if err != nil {
+				return things, err
+			}
+		}
 		if thing.Why != "" {
 			left++
-		} else if err := r.drop(ctx, ref, id); err != nil {
-			return things, err
 		}
 		things = append(things, thing)
+	}
+	if needed && base != "" {
+		return append(things, Thing{Kind: "ref", Name: r.baseRef(), Why: "what is kept of the run rests on it"}), nil
 	}
 	if left == 0 && base != "" {
 		things = append(things, Thing{Kind: "ref", Name: r.baseRef()})
@@ -159,8 +177,12 @@ func (r *Repo) cleanRefs(ctx context.Context, on string) ([]Thing, error) {
 }
 
 func (r *Repo) drop(ctx context.Context, ref, id string) error {
-	_, err := r.user.run(ctx, fmt.Appendf(nil, "delete %s %s\n", ref, id), "update-ref", "--stdin")
-	return err
+	if err := failpoint.Hit("repo.drop.before"); err != nil {
+		return err
+	}
+	locks := append(r.refLocks(ref), filepath.Join(r.found.common, "packed-refs.lock"))
+	_, err := r.user.writing(locks...).run(ctx, fmt.Appendf(nil, "delete %s %s\n", ref, id), "update-ref", "--stdin")
+	return errors.Join(err, failpoint.Hit("repo.drop.after"))
 }
 
 // holdsWork says what would be lost with a ref; empty where the user's own refs have all of it.
@@ -207,8 +229,9 @@ func (r *Repo) same(ctx context.Context, commit, base, on string) (bool, error) 
 	return strings.TrimSpace(string(out)) == "0", err
 }
 
-// CleanShared removes gate checkouts that no living process has, and what setup left that was of no use since before.
-func (r *Repo) CleanShared(before time.Time) ([]Thing, error) {
+// CleanShared removes gate checkouts that no living process has, what setup left that was of no use since before, and, where
+// no run is at work, objects of the state repository that are as old and that no ref and no worktree needs.
+func (r *Repo) CleanShared(ctx context.Context, before time.Time) ([]Thing, error) {
 	var things []Thing
 	for i := 1; i <= slots; i++ {
 		name := strconv.Itoa(i)
@@ -243,5 +266,6 @@ func (r *Repo) CleanShared(before time.Time) ([]Thing, error) {
 		}
 		things = append(things, Thing{Kind: "setup", Name: dir})
 	}
-	return things, nil
+	pruned, err := r.prune(ctx, before)
+	return append(things, pruned...), err
 }

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"colony/failpoint"
 )
 
 // Message is a commit message with its trailers.
@@ -109,7 +111,7 @@ func (t *Tree) stage(ctx context.Context) (made Commit, err error) {
 		return Commit{}, err
 	}
 	for range 2 {
-		if _, err = t.git.run(ctx, nil, "add", "--all", "--ignore-errors"); err == nil {
+		if _, err = t.git.run(ctx, nil, "add", "--all", "--ignore-errors"); exitCode(err) <= 0 {
 			break
 		}
 	}
@@ -191,7 +193,11 @@ func (t *Tree) filtered(ctx context.Context, files []string) error {
 	if !t.attributed(files) {
 		return nil
 	}
-	out, err := t.git.run(ctx, []byte(strings.Join(files, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "filter")
+	return filtered(ctx, t.git, files)
+}
+
+func filtered(ctx context.Context, c caller, files []string) error {
+	out, err := c.run(ctx, []byte(strings.Join(files, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return err
 	}
@@ -240,10 +246,7 @@ func (t *Tree) record(ctx context.Context, made *Commit, m Message) error {
 	if err != nil {
 		return fmt.Errorf("commit the worktree %s: %w", t.name, err)
 	}
-	if err = setRef(t.workPath(), "", made.SHA); err == nil {
-		err = setRef(filepath.Join(t.GitDir, "HEAD"), t.head, made.SHA)
-	}
-	if err != nil {
+	if err := t.point(made.SHA); err != nil {
 		return fmt.Errorf("commit the worktree %s: %w", t.name, err)
 	}
 	if before, ok := t.repo.known.commit(t.head); ok {
@@ -251,5 +254,23 @@ func (t *Tree) record(ctx context.Context, made *Commit, m Message) error {
 	}
 	t.repo.watch(made.Files)
 	t.head = made.SHA
-	return nil
+	return failpoint.Hit("repo.commit.after")
+}
+
+// point lets a ref of the state repository hold a commit, and then the worktree be at it.
+func (t *Tree) point(commit string) error {
+	if err := failpoint.Hit("repo.commit.before"); err != nil {
+		return err
+	}
+	if err := t.setRef(t.workPath(), "", commit); err != nil {
+		return err
+	}
+	if err := failpoint.Hit("repo.commit.half"); err != nil {
+		return err
+	}
+	return t.setRef(filepath.Join(t.GitDir, "HEAD"), t.head, commit)
+}
+
+func (t *Tree) setRef(path, old, new string) error {
+	return t.repo.lease.noted([]string{path + ".lock"}, func() error { return setRef(path, old, new) }, func(error) bool { return false })
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,8 +18,8 @@ import (
 const (
 	outLimit  = 256 << 20 // bytes of output of one git
 	errLimit  = 8 << 10
-	cutWait   = 2 * time.Second
-	lockWaits = "3000" // milliseconds that git itself waits for a ref's lock
+	cutWait   = 30 * time.Second // for the output of a git that has ended: on a machine that is much too busy that takes seconds
+	lockWaits = "3000"           // milliseconds that git itself waits for a ref's lock
 )
 
 // caller runs git on one repository. No shell, no terminal, no inherited GIT_*, no program that a
@@ -29,6 +31,8 @@ type caller struct {
 	env  []string
 
 	traffic *traffic // in which this git is one
+	lease   *lease   // that it holds too; nil where it only reads
+	locks   []string // that it may take
 }
 
 // hardened is what every git is told, whatever a configuration file says.
@@ -98,11 +102,59 @@ func (c caller) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = cutWait
+	if c.lease != nil {
+		cmd.ExtraFiles = c.lease.files()
+	}
 	return cmd
 }
 
-// run returns what git wrote. A git that ended with an exit code returns its output all the same, and a *gitError.
-func (c caller) run(ctx context.Context, in []byte, args ...string) ([]byte, error) {
+// writing is the caller for gits that may take locks beside the ones it has.
+func (c caller) writing(locks ...string) caller {
+	c.locks = append(slices.Clone(c.locks), locks...)
+	return c
+}
+
+// writers are the verbs that take locks of colony's own.
+var writers = []string{"add", "read-tree", "update-index", "update-ref", "write-tree"}
+
+// run returns what git wrote. A git that ended with an exit code returns its output all the same, and a *gitError. One that
+// another git's lock stops is run again for a while; then it is a *CheckoutError that names the lock.
+func (c caller) run(ctx context.Context, in []byte, args ...string) (out []byte, err error) {
+	for began := time.Now(); ; {
+		once := func() error {
+			out, err = c.once(ctx, in, args...)
+			return err
+		}
+		if c.lease != nil && slices.Contains(writers, args[0]) {
+			err = c.lease.noted(c.locks, once, func(err error) bool { return exitCode(err) < 0 })
+		} else {
+			err = once()
+		}
+		lock := heldLock(err)
+		if lock == "" {
+			return out, err
+		}
+		if time.Since(began) > settle {
+			return out, &CheckoutError{lock, "is held by another git, or was left by one", "try again when no git is at work, and if it stays then remove it"}
+		}
+		if err := rest(ctx); err != nil {
+			return nil, fmt.Errorf("git %s: %w", args[0], err)
+		}
+	}
+}
+
+// lockHeld finds the lock in what git says of one that it could not take.
+var lockHeld = regexp.MustCompile(`Unable to create '(.*\.lock)': File exists`)
+
+// heldLock is the lock that kept a git from its work; empty where it was something else.
+func heldLock(err error) string {
+	if m := lockHeld.FindStringSubmatch(errText(err)); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+func (c caller) once(ctx context.Context, in []byte, args ...string) ([]byte, error) {
 	cmd := c.command(ctx, args...)
 	out, errs := &bounded{limit: outLimit}, &bounded{limit: errLimit, cut: true}
 	cmd.Stdout, cmd.Stderr = out, errs

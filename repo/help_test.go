@@ -4,9 +4,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"iter"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,4 +175,38 @@ func gitMay(dir string, args ...string) (string, error) {
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
+}
+
+// differ is what only one of two pictures has.
+func differ(before, after string) string {
+	was, is := strings.Split(before, "\n"), strings.Split(after, "\n")
+	var b strings.Builder
+	for _, line := range was {
+		if !slices.Contains(is, line) {
+			b.WriteString("- " + line + "\n")
+		}
+	}
+	for _, line := range is {
+		if !slices.Contains(was, line) {
+			b.WriteString("+ " + line + "\n")
+		}
+	}
+	return b.String()
+}
+
+func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// lineSeq are the lines that are not empty.
+func lineSeq(s string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(s, func(r rune) bool { return r == '\n' })
+}
+
+// ended closes a run and returns the worktrees it left.
+func ended(t *testing.T, r *repo.Repo) []string {
+	t.Helper()
+	held, err := r.Close(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return held
 }

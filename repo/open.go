@@ -48,10 +48,11 @@ func Open(ctx context.Context, p Parts) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := caller{bin: bin, env: ownEnv(state), traffic: ask.traffic}
-	user := caller{bin: bin, env: userEnv(f.filters), traffic: ask.traffic}
-	return &Repo{run: p.Run, state: state, found: f, setup: p.Setup, trees: map[string]*Tree{}, kits: map[string]*kit{},
-		known: newKnown(), pool: pool{taken: make(chan struct{}, 1)},
+	l := newLease(state, p.Run)
+	own := caller{bin: bin, env: ownEnv(state), traffic: ask.traffic, lease: l}
+	user := caller{bin: bin, env: userEnv(f.filters), traffic: ask.traffic, lease: l}
+	return &Repo{run: p.Run, state: state, found: f, setup: p.Setup, lease: l, trees: map[string]*Tree{}, kits: map[string]*kit{},
+		known: newKnown(), pool: pool{changed: make(chan struct{}, 1)},
 		own: own.at(filepath.Join(state, "git"), ""), user: user.at(f.gitDir, f.root)}, nil
 }
 

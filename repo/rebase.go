@@ -30,22 +30,35 @@ func (r *Repo) rebase(ctx context.Context, onto, base, head string) (Rebased, *C
 		return Rebased{}, nil, err
 	}
 	done := Rebased{Commit: head}
-	switch over, err := r.reaches(ctx, head, onto); {
-	case err != nil:
+	over, err := r.reaches(ctx, head, onto)
+	if err == nil && over {
+		over, err = r.goesAlong(ctx, onto, base)
+	}
+	if err != nil {
 		return Rebased{}, nil, err
-	case !over:
+	}
+	if !over {
 		var conflict *Conflict
 		if done.Commit, conflict, err = r.pickAll(ctx, onto, base, head); err != nil || conflict != nil {
 			return Rebased{}, conflict, err
 		}
 		done.Moved = done.Commit != onto
 	}
-	var err error
 	if done.Tree, err = r.Tree(ctx, done.Commit); err != nil {
 		return Rebased{}, nil, err
 	}
 	done.Files, err = r.Files(ctx, onto, done.Commit)
 	return done, nil, err
+}
+
+// goesAlong reports whether a commit may come to have all of a run's history: not where that begins with files that were
+// not committed, which are their owner's to commit.
+func (r *Repo) goesAlong(ctx context.Context, onto, base string) (bool, error) {
+	taken, err := r.taken(ctx, base)
+	if err != nil || !taken {
+		return err == nil, err
+	}
+	return r.reaches(ctx, onto, base)
 }
 
 // reaches reports whether a commit has another among its ancestors, or is it.

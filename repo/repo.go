@@ -5,6 +5,7 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -34,6 +35,7 @@ type Repo struct {
 	own   caller // in the state repository
 	found found
 	setup Setup
+	lease *lease
 
 	mu      sync.Mutex       // guards what follows
 	base    string           // where the run began; set by Prepare
@@ -179,5 +181,5 @@ func (r *Repo) Close(ctx context.Context) (held []string, err error) {
 	if err != nil {
 		return held, err
 	}
-	return held, os.RemoveAll(r.frozen())
+	return held, errors.Join(os.RemoveAll(r.frozen()), r.lease.release())
 }

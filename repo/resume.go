@@ -64,8 +64,9 @@ func (e *MovedError) Error() string {
 }
 
 // Rescue keeps what the worktrees of dead ants hold, each under the kept ref of its name, and removes those that hold
-// nothing else. It returns the commit that keeps each, by the worktree's name. No other process is at work on the run.
-func (r *Repo) Rescue(ctx context.Context) (map[string]string, error) {
+// nothing else; those of which keep is true are left alone. It returns the
+// commit that keeps each, by the worktree's name. No other process is at work on the run.
+func (r *Repo) Rescue(ctx context.Context, keep func(name string) bool) (map[string]string, error) {
 	entries, err := os.ReadDir(filepath.Join(r.state, "wt", r.run))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -75,6 +76,9 @@ func (r *Repo) Rescue(ctx context.Context) (map[string]string, error) {
 	}
 	kept := map[string]string{}
 	for _, e := range entries {
+		if keep(e.Name()) {
+			continue
+		}
 		if strings.HasPrefix(e.Name(), spareMark) {
 			if err := r.tree(e.Name(), r.Place(e.Name()), r.run+"."+e.Name(), "").erase(); err != nil {
 				return kept, err

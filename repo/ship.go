@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"colony/failpoint"
 )
 
 // Advance moves the run's branch in the user's repository from old to new if it still is at old.
@@ -108,9 +110,12 @@ func (r *Repo) swap(ctx context.Context, ref, old, new string) (bool, error) {
 	if err := checkID(old, new); err != nil {
 		return false, err
 	}
-	_, err := r.user.run(ctx, fmt.Appendf(nil, "update %s %s %s\n", ref, new, old), "update-ref", "--stdin")
+	if err := failpoint.Hit("repo.swap.before"); err != nil {
+		return false, err
+	}
+	_, err := r.user.writing(r.refLocks(ref)...).run(ctx, fmt.Appendf(nil, "update %s %s %s\n", ref, new, old), "update-ref", "--stdin")
 	if err == nil {
-		return true, nil
+		return true, failpoint.Hit("repo.swap.after")
 	}
 	if at, atErr := r.at(ctx, ref); atErr == nil && at != old && !(at == "" && strings.Trim(old, "0") == "") {
 		return false, nil

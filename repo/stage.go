@@ -148,6 +148,12 @@ func (r *Repo) checkout(ctx context.Context, commit string) (Checkout, *Tree, er
 	}
 	t := r.tree(name, filepath.Join(r.state, "gates", name), "@gates."+name, commit)
 	remove := func() error { return errors.Join(t.erase(), unlock()) }
+	done := func() error {
+		if r.recycle(context.WithoutCancel(ctx), t) {
+			return unlock()
+		}
+		return remove()
+	}
 	tree, err := r.Tree(ctx, commit)
 	if err == nil {
 		err = errors.Join(t.erase(), r.fill(ctx, t))
@@ -155,7 +161,7 @@ func (r *Repo) checkout(ctx context.Context, commit string) (Checkout, *Tree, er
 	if err != nil {
 		return Checkout{}, nil, errors.Join(fmt.Errorf("check out %s: %w", commit, err), remove())
 	}
-	return Checkout{Dir: t.Dir, Tree: tree, Remove: remove}, t, nil
+	return Checkout{Dir: t.Dir, Tree: tree, Remove: done}, t, nil
 }
 
 // fill makes a worktree in its place, from a spare where there is one.

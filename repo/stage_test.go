@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"colony/repo"
@@ -217,64 +216,4 @@ func TestGitEndsWithItsContext(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	worktree(t, r, "w", base) // nothing was left of the first
-}
-
-// R7, short: many worktrees and commits at once, two runs on one repository, and a user who commits.
-func TestManyAtOnce(t *testing.T) {
-	dir := fresh(t, map[string]string{"a": "a\n"})
-	state := filepath.Join(t.TempDir(), "state")
-	var wg sync.WaitGroup
-	for _, run := range []string{"r1", "r2"} {
-		wg.Go(func() {
-			r, err := repo.Open(t.Context(), repo.Parts{Dir: dir, State: state, Run: run})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			base, _ := r.Resolve(t.Context(), "HEAD")
-			if err := r.Start(t.Context(), base); err != nil {
-				t.Error(err)
-				return
-			}
-			made := make([]string, 8)
-			var ants sync.WaitGroup
-			for i := range made {
-				ants.Go(func() {
-					name := "w" + strconv.Itoa(i)
-					tree, err := r.Worktree(t.Context(), name, base)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					os.WriteFile(filepath.Join(tree.Dir, name), []byte(run), 0o644)
-					c, err := tree.Commit(t.Context(), repo.Message{Subject: name})
-					if err != nil {
-						t.Error(err)
-					}
-					made[i] = c.SHA
-				})
-			}
-			ants.Wait()
-			head := base
-			for _, sha := range made {
-				c, conflict, err := r.Stage(t.Context(), head, sha)
-				if err != nil || conflict != nil {
-					t.Error(conflict, err)
-					return
-				}
-				if moved, err := r.Advance(t.Context(), r.Branch(), head, c.Commit); !moved || err != nil {
-					t.Error(moved, err)
-				}
-				head = c.Commit
-			}
-		})
-	}
-	for range 5 {
-		git(t, dir, "commit", "-q", "--allow-empty", "-m", "user")
-	}
-	wg.Wait()
-	if got := git(t, dir, "rev-list", "--count", "main") + git(t, dir, "rev-list", "--count", "colony/r1", "^main") + git(t, dir, "rev-list", "--count", "colony/r2", "^main"); got != "688" {
-		t.Errorf("commits: %s", got)
-	}
-	git(t, dir, "fsck", "--no-dangling")
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"colony/failpoint"
+
 	"github.com/sourcegraph/conc"
 )
 
@@ -77,13 +79,16 @@ func (r *Repo) Start(ctx context.Context, base string) error {
 		return err
 	}
 	in := fmt.Sprintf("create %s %s\ncreate %s %s\n", r.Branch(), base, r.baseRef(), base)
-	if _, err := r.user.run(ctx, []byte(in), "update-ref", "--stdin"); err != nil {
+	if err := failpoint.Hit("repo.start.before"); err != nil {
+		return err
+	}
+	if _, err := r.user.writing(r.refLocks(r.Branch(), r.baseRef())...).run(ctx, []byte(in), "update-ref", "--stdin"); err != nil {
 		if at, headErr := r.at(ctx, r.Branch()); headErr == nil && at != "" {
 			return &RunExistsError{Run: r.run, Branch: r.Branch()}
 		}
 		return fmt.Errorf("create %s: %w", r.Branch(), err)
 	}
-	return nil
+	return failpoint.Hit("repo.start.after")
 }
 
 // Look makes the state repository for a run that only looks: worktrees of the base can be made, and the user's repository
@@ -101,6 +106,17 @@ func (r *Repo) Look(ctx context.Context, base string) error {
 	return nil
 }
 
+// refLocks are the locks that a git takes to move refs of colony's in the user's repository.
+func (r *Repo) refLocks(refs ...string) []string {
+	var locks []string
+	for _, ref := range refs {
+		if strings.HasPrefix(ref, "refs/heads/colony/") || strings.HasPrefix(ref, "refs/colony/") {
+			locks = append(locks, filepath.Join(r.found.common, filepath.FromSlash(ref)+".lock"))
+		}
+	}
+	return locks
+}
+
 func (r *Repo) baseRef() string { return "refs/colony/" + r.run + "/base" }
 
 // prepare makes what is not there and copies what changes how the user's objects and files are read.
@@ -109,6 +125,9 @@ func (r *Repo) prepare(ctx context.Context) error {
 		return &UnsupportedError{What: "the path of the repository's objects has a line break", Next: "move it"}
 	}
 	if err := os.MkdirAll(r.state, 0o700); err != nil {
+		return err
+	}
+	if err := r.lease.take(ctx); err != nil {
 		return err
 	}
 	if err := r.initialise(ctx); err != nil {

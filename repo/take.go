@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"colony/failpoint"
 )
 
 // Target is a branch of the user's that a run is to land on, as it is now.
@@ -130,8 +132,14 @@ func (r *Repo) forward(ctx context.Context, t Target, commit string) (bool, erro
 	if err != nil || strings.TrimSpace(string(on)) != t.ref() {
 		return false, nil
 	}
+	if err := failpoint.Hit("repo.forward.before"); err != nil {
+		return false, err
+	}
 	_, mergeErr := r.user.run(ctx, nil, "merge", "--ff-only", "--quiet", "--no-stat", "--no-autostash", commit)
 	at, err := r.at(ctx, t.ref())
+	if hit := failpoint.Hit("repo.forward.after"); hit != nil {
+		return false, hit
+	}
 	switch {
 	case err != nil || at == commit:
 		return err == nil, err

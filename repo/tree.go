@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"colony/failpoint"
 )
 
 // Tree is an ant's worktree. Its methods do not run beside each other.
@@ -57,6 +59,7 @@ func (r *Repo) Place(name string) string { return filepath.Join(r.state, "wt", r
 func (r *Repo) tree(name, dir, admin, commit string) *Tree {
 	t := &Tree{Dir: dir, GitDir: filepath.Join(r.gitDir(), "worktrees", admin), Base: commit, head: commit, name: name, repo: r}
 	t.git = r.own.at(t.GitDir, t.Dir)
+	t.git.locks = t.locks()
 	return t
 }
 
@@ -73,6 +76,9 @@ func (r *Repo) standing() []*Tree {
 
 // make writes what `git worktree add --lock --no-checkout` would, and fills the directory.
 func (t *Tree) make(ctx context.Context) (err error) {
+	if err := failpoint.Hit("repo.worktree.before"); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(t.GitDir), 0o700); err != nil {
 		return err
 	}
@@ -110,7 +116,7 @@ func (t *Tree) make(ctx context.Context) (err error) {
 	if err := t.bring(t.repo.frozen()); err != nil {
 		return fmt.Errorf("bring what %s names: %w", IncludeFile, err)
 	}
-	return t.saveBrought()
+	return errors.Join(t.saveBrought(), failpoint.Hit("repo.worktree.after"))
 }
 
 // furnish brings what setup left.
@@ -131,8 +137,10 @@ func (t *Tree) Remove(ctx context.Context) error {
 	if err := t.holds(ctx); err != nil {
 		return err
 	}
-	if err := t.erase(); err != nil {
-		return fmt.Errorf("remove the worktree %s: %w", t.name, err)
+	if !t.repo.recycle(ctx, t) {
+		if err := t.erase(); err != nil {
+			return fmt.Errorf("remove the worktree %s: %w", t.name, err)
+		}
 	}
 	t.repo.mu.Lock()
 	defer t.repo.mu.Unlock()
@@ -202,12 +210,35 @@ func status(ctx context.Context, c caller, flags ...string) ([]string, error) {
 	return paths, nil
 }
 
-// erase deletes the directory, then what git knows of it.
+// erase deletes the directory, then what git knows of it. The directory loses its name first, so that no half of it is
+// ever taken for the worktree.
 func (t *Tree) erase() error {
-	if err := RemoveAll(t.Dir); err != nil {
+	if err := failpoint.Hit("repo.erase.before"); err != nil {
 		return err
 	}
-	return os.RemoveAll(t.GitDir)
+	dir, err := t.away()
+	if err != nil {
+		return err
+	}
+	if err := RemoveAll(dir); err != nil {
+		return err
+	}
+	return errors.Join(failpoint.Hit("repo.erase.after"), os.RemoveAll(t.GitDir))
+}
+
+// away gives the directory a name that is nobody's, and returns it.
+func (t *Tree) away() (string, error) {
+	if strings.HasPrefix(t.name, spareMark) {
+		return t.Dir, nil
+	}
+	dir := t.repo.nameless(t.Base).Dir
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return "", err
+	}
+	if err := os.Rename(t.Dir, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return dir, nil
 }
 
 // RemoveAll is os.RemoveAll that makes directories writable where it must.
@@ -223,4 +254,9 @@ func RemoveAll(dir string) error {
 		return nil
 	})
 	return errors.Join(walk, os.RemoveAll(dir))
+}
+
+// locks are those that gits of colony's take in a worktree.
+func (t *Tree) locks() []string {
+	return []string{filepath.Join(t.GitDir, "index.lock"), filepath.Join(t.GitDir, "HEAD.lock"), t.workPath() + ".lock"}
 }

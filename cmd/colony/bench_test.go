@@ -42,6 +42,7 @@ func BenchmarkTable(b *testing.B) {
 	mechanism := measureTurns(b, w, t)
 	measureMemory(b, w, t)
 	sync := measureLog(b, t)
+	measureTrees(b, w, t)
 	measureSwarm(b, w, t)
 	measureOneFile(b, w, t)
 	measurePeers(b, w, t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,10 +57,11 @@ func (a *app) answerCmd() *cobra.Command {
 	var state, run string
 	cmd := &cobra.Command{
 		Use: "answer ASK allow|deny|TEXT", Short: "answer an open question", Args: exactArgs(2, -1),
-		Long:    "Answer a question that colony inbox lists.\n" + exitHelp,
-		Example: "  colony answer worker-1.1 allow\n  colony answer worker-2.1 'use the second table'",
+		Long: "Answer a question that colony inbox lists. That of a run that nobody carries out now waits for colony resume. Where the\n" +
+			"question offers it, `for this run` allows the call now and whenever the very same comes again.\n" + exitHelp,
+		Example: "  colony answer worker-1.1 allow\n  colony answer worker-1.1 for this run\n  colony answer worker-2.1 'use the second table'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			past, err := a.running(state, run)
+			past, err := a.asking(cmd, state, run, args[0])
 			if err != nil {
 				return err
 			}
@@ -69,6 +71,37 @@ func (a *app) answerCmd() *cobra.Command {
 	cmd.Flags().StringVar(&run, "run", "", "the `RUN` of the question")
 	a.stateFlag(cmd, &state)
 	return cmd
+}
+
+// asking is the run whose question is to be answered: the one that is at work, else the last that ended with it open. Its
+// answer then waits for a resume.
+func (a *app) asking(cmd *cobra.Command, state, word, ask string) (hatch.Past, error) {
+	past, idle := a.running(state, word)
+	if idle == nil {
+		return past, nil
+	}
+	house := hatch.Locate(a.where(state))
+	runs, err := house.Runs()
+	if err != nil {
+		return past, err
+	}
+	if word != "" {
+		one, err := house.Find(word)
+		if err != nil {
+			return past, err
+		}
+		runs = []hatch.Past{one}
+	}
+	for _, run := range slices.Backward(runs) {
+		open, err := openAsks(cmd, run)
+		if err != nil {
+			return past, err
+		}
+		if len(withoutAsk(open, ask)) < len(open) {
+			return run, nil
+		}
+	}
+	return past, idle
 }
 
 // running is the run that was named, else the one that is at work; its owner is there.
@@ -136,7 +169,7 @@ func (a *app) inboxCmd() *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
 		Use: "inbox", Short: "the open questions of all ants", Args: exactArgs(0, 0),
-		Long:    "List the questions of this repository's runs that wait for a person.\n" + exitHelp,
+		Long:    "List the questions of this repository's runs that wait for a person, also of runs that ended with them open.\n" + exitHelp,
 		Example: "  colony inbox\n  colony inbox --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			runs, err := hatch.Locate(a.where(state)).Runs()
@@ -145,9 +178,6 @@ func (a *app) inboxCmd() *cobra.Command {
 			}
 			asks := []openAsk{}
 			for _, past := range runs {
-				if !past.Owned() {
-					continue
-				}
 				open, err := openAsks(cmd, past)
 				if err != nil {
 					return err
@@ -173,7 +203,7 @@ func openAsks(cmd *cobra.Command, past hatch.Past) ([]openAsk, error) {
 		}
 		switch b := e.Body.(type) {
 		case event.AskOpened:
-			open = append(open, openAsk{e.Run, e.Ant, b.Ask, b.Kind, b.Text, b.Choices, b.Default, b.Deadline})
+			open = append(withoutAsk(open, b.Ask), openAsk{e.Run, e.Ant, b.Ask, b.Kind, b.Text, b.Choices, b.Default, b.Deadline})
 		case event.AskAnswered:
 			open = withoutAsk(open, b.Ask)
 		}

@@ -16,7 +16,8 @@ func (a *app) gcCmd() *cobra.Command {
 		Use: "gc", Short: "remove what runs left behind", Args: exactArgs(0, 0),
 		Long: "Remove the worktrees, scratch directories, gate checkouts and refs of runs that have ended, where your own branches, tags\n" +
 			"or remotes have all the work in them. Work that is uncommitted, ignored by git or not landed is kept, and named with\n" +
-			"the reason. Logs are kept: bills rest on them.\n" + exitHelp,
+			"the reason. What run.setup left, and objects of colony's own git that nothing needs any more, go after two weeks\n" +
+			"without use. Logs are kept: bills rest on them.\n" + exitHelp,
 		Example: "  colony gc\n  colony gc --json | jq '.kept'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tidied, err := hatch.Locate(a.where(state)).Tidy(cmd.Context(), time.Now())

@@ -16,10 +16,12 @@ import (
 
 // interrupt: `interrupt SIGNALS WHEN CODE FILE CMD...` sends signals to a command when a line of its standard output
 // holds WHEN, and wants it to end with CODE within 10 s. FILE keeps its standard output. SIGNALS is INT, TERM, HUP or
-// KILL, after which CODE is -1; with a plus, as INT+, it comes again and again.
+// KILL, after which CODE is -1; with a plus, as INT+, it comes again and again; of TERM,INT the second comes soon after.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
-	name, again := strings.CutSuffix(args[0], "+")
-	signal := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[name]
+	word, again := strings.CutSuffix(args[0], "+")
+	name, then, twice := strings.Cut(word, ",")
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}
+	signal := signals[name]
 	cmd := exec.Command(program(ts, args[4]), args[5:]...)
 	cmd.Dir, cmd.Env = ts.MkAbs("."), environment(ts)
 	var errors bytes.Buffer
@@ -36,6 +38,10 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 		if sent.IsZero() && strings.Contains(lines.Text(), args[1]) {
 			sent = time.Now()
 			ts.Check(cmd.Process.Signal(signal))
+			if twice {
+				timer := time.AfterFunc(300*time.Millisecond, func() { _ = cmd.Process.Signal(signals[then]) }) // it may be over
+				defer timer.Stop()
+			}
 			if again {
 				stop := hammer(cmd.Process, signal)
 				defer stop()

@@ -13,9 +13,11 @@ func (a *app) resumeCmd() *cobra.Command {
 	o := &runOptions{}
 	cmd := &cobra.Command{
 		Use: "resume [RUN]", Short: "go on with a stopped or crashed run", Args: exactArgs(0, 1),
-		Long: "Go on with a run that was stopped, capped, or whose process died: what landed stays, every other task begins anew on the\n" +
-			"head of the run's branch and is told where the work of an earlier ant is kept. Plan, settings, cards and labels are\n" +
-			"the run's own; what it has spent counts under its caps.\n" + exitHelp,
+		Long: "Go on with a run that was stopped, capped, or whose process died: what landed stays, what waited to land lands, and an\n" +
+			"ant that was at work goes on in its conversation and its worktree. A call that was cut off is looked after by its file's\n" +
+			"content; where nobody can say whether it had an effect, the ant is told so. A task that had failed begins with another\n" +
+			"ant, which is told where the work of the earlier one is kept. Plan, settings, cards and labels are the run's own; what\n" +
+			"it has spent counts under its caps. Questions that were open are asked again; answers left meanwhile count.\n" + exitHelp,
 		Example: "  colony resume\n  colony resume @ --budget 20 --ants 2",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			models, err := modelFlags(o.models)
@@ -34,6 +36,9 @@ func (a *app) resumeCmd() *cobra.Command {
 				Version: version, House: house, Models: models, Getenv: a.getenv, Headless: a.headless(),
 				Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
 			}
+			if err := onAsk(cmd, o.onAsk, &parts); err != nil {
+				return err
+			}
 			flags := flagSettings(cmd, o)
 			return a.carry(cmd.Context(), parts, func(parts hatch.Parts) (*hatch.Colony, error) {
 				return house.Resume(cmd.Context(), parts, past, flags)
@@ -46,8 +51,9 @@ func (a *app) resumeCmd() *cobra.Command {
 	f.StringVar(&o.budget, "budget", "", "spend at most this many `USD` in all, or none")
 	f.StringVar(&o.maxTokens, "max-tokens", "", "use at most this many `TOKENS` in all, or none")
 	f.StringVar(&o.wall, "wall", "", "take at most this `DURATION` from now")
+	f.StringVar(&o.onAsk, "on-ask", "", onAskHelp)
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "on-ask", "watch", "yes/y")
+	laterFlags(cmd, "watch", "yes/y")
 	return cmd
 }

@@ -25,8 +25,8 @@ import (
 type runOptions struct {
 	file, card, budget, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
 	models, gates, labels                                                              []string
-	report, from, land                                                                 string
-	noGate, review, yes, detach, one                                                   bool
+	report, from, land, onAsk                                                          string
+	noGate, review, dirty, yes, detach, one                                            bool
 }
 
 const runExample = `  colony run 'make the date parser accept ISO weeks'
@@ -61,16 +61,18 @@ func (a *app) runCmd() *cobra.Command {
 	f.StringVar(&o.mode, "mode", "", "plan, ask, auto-edit or auto")
 	f.StringVar(&o.sandbox, "sandbox", "", "read-only, workspace, workspace+net or off")
 	f.StringVar(&o.base, "base", "", "the `REF` to begin at")
+	f.BoolVar(&o.dirty, "include-dirty", false, "begin with the uncommitted files, as a commit that never lands")
 	f.StringVar(&o.id, "run-id", "", "the run's `ID`")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the plan starts")
 	f.StringArrayVar(&o.labels, "label", nil, "`K=V` kept with the run (repeatable)")
 	f.StringVar(&o.report, "report", "", "write what came of it to `FILE`, .md or .html")
 	f.BoolVarP(&o.detach, "detach", "d", false, "go on by itself, without this terminal")
 	f.StringVar(&o.from, "from", "", "go on from the branch of `RUN`, its plan and receipts known")
+	f.StringVar(&o.onAsk, "on-ask", "", onAskHelp)
 	f.StringVar(&o.land, "land", "", "take it over into `BRANCH` when everything landed")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "include-dirty", "approve-over", "on-ask", "watch", "web", "trust", "issue", "cluster")
+	laterFlags(cmd, "approve-over", "watch", "web", "trust", "issue", "cluster")
 	return cmd
 }
 
@@ -81,6 +83,9 @@ func (a *app) stateFlag(cmd *cobra.Command, into *string) {
 func (a *app) runPlan(cmd *cobra.Command, o *runOptions, args []string) error {
 	parts, err := a.partsOf(cmd, o, args)
 	if err != nil {
+		return err
+	}
+	if err := onAsk(cmd, o.onAsk, &parts); err != nil {
 		return err
 	}
 	if err := goOnFrom(cmd, o, &parts); err != nil {
@@ -124,7 +129,7 @@ func (a *app) partsOf(cmd *cobra.Command, o *runOptions, args []string) (hatch.P
 	}
 	return hatch.Parts{
 		Version: version, House: house, Run: o.id, Plan: p, Goal: goal, Models: models, Labels: labels, Getenv: a.getenv,
-		NoGate: o.noGate, AllowRed: o.redBase == "allow", Yes: o.yes, Edit: a.edit, Save: a.savePlan, Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
+		NoGate: o.noGate, Dirty: o.dirty, AllowRed: o.redBase == "allow", Yes: o.yes, Edit: a.edit, Save: a.savePlan, Headless: a.headless(), Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
 	}, redBase(cmd, o.redBase)
 }
 

@@ -42,7 +42,11 @@ func printBrief(w io.Writer, b hatch.Brief) {
 		fmt.Fprintf(w, "  no effect %s\n", view.Line(h))
 	}
 	if n := len(b.Left); n > 0 {
-		fmt.Fprintf(w, "  left out %d uncommitted files: %s\n", n, view.Line(clip(strings.Join(b.Left, ", "), 100)))
+		word := "left out"
+		if b.Taken {
+			word = "taken in"
+		}
+		fmt.Fprintf(w, "  %s %d uncommitted files: %s\n", word, n, view.Line(clip(strings.Join(b.Left, ", "), 100)))
 	}
 }
 
@@ -94,6 +98,9 @@ func printSummary(w io.Writer, p palette, f event.RunFinished, b hatch.Brief, ne
 	}
 	for _, d := range f.Denied {
 		fmt.Fprintf(w, "denied: %s of %s (%s)\n", view.Line(d.Tool), view.Line(d.Ant), view.Line(d.Rule))
+	}
+	for _, u := range f.Unclear {
+		fmt.Fprintf(w, "unclear: %s of %s (%s) was cut off; nobody knows whether it had an effect\n", view.Line(u.Tool), view.Line(u.Ant), view.Line(u.Call))
 	}
 	if unverified > 0 {
 		fmt.Fprintf(w, "unverified: %d tasks landed without any gate\n", unverified)

@@ -2,7 +2,6 @@ package scripted
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
@@ -33,34 +32,49 @@ type place struct {
 	redo []wireCall // what is missing
 }
 
+// script is what a model says, and how it takes an interruption.
+type script struct {
+	turns    []Turn
+	heedless bool
+}
+
 // placeOf follows the conversation from its start.
-func placeOf(messages []message) place {
+func (s script) placeOf(messages []message) place {
 	var p place
 	for _, e := range exchanges(messages) {
-		p = p.after(e)
+		p = s.after(p, e)
 	}
 	return p
 }
 
-func (p place) after(e exchange) place {
+func (s script) after(p place, e exchange) place {
+	if s.heedless {
+		return place{turn: p.turn + 1}
+	}
 	broken := interrupted(e)
 	switch {
 	case len(p.look) > 0 && len(broken) > 0:
 		return p
 	case len(p.look) > 0:
-		return place{turn: p.turn, redo: missing(slices.Concat(p.look, p.redo), e)}
+		return place{turn: p.turn, redo: s.missing(p, e)}
 	case len(p.redo) == 0:
 		p.turn++
 	}
 	next := place{turn: p.turn}
 	for _, c := range broken {
-		if _, ok := lookAt(c); ok && !strings.Contains(strings.ToLower(e.results[c.ID]), "did not happen") {
+		if _, ok := s.lookAt(c); ok && !harmless(e.results[c.ID]) {
 			next.look = append(next.look, c)
 		} else {
 			next.redo = append(next.redo, c)
 		}
 	}
 	return next
+}
+
+// harmless reports whether a result says that the call can be repeated without a look.
+func harmless(result string) bool {
+	result = strings.ToLower(result)
+	return strings.Contains(result, "did not happen") || strings.Contains(result, "changes nothing")
 }
 
 // interrupted is the calls of which it is not known that they happened.
@@ -76,8 +90,13 @@ func interrupted(e exchange) []wireCall {
 	return calls
 }
 
+const isThere = "it is there"
+
 // lookAt is the call that shows whether another one happened; false where repeating it does no harm.
-func lookAt(c wireCall) (Call, bool) {
+func (s script) lookAt(c wireCall) (Call, bool) {
+	if there := s.there(c); there != "" {
+		return Call{Tool: "sh", Args: map[string]any{"command": there + " && echo " + isThere}}, true
+	}
 	args := argsOf(c)
 	switch c.Function.Name {
 	case "edit", "write":
@@ -88,19 +107,32 @@ func lookAt(c wireCall) (Call, bool) {
 	return Call{}, false
 }
 
-// missing is the calls that a look did not show to have happened.
-func missing(calls []wireCall, seen exchange) []wireCall {
-	shown := ""
-	for _, c := range seen.calls {
-		shown += seen.results[c.ID] + "\n"
-	}
-	var left []wireCall
-	for _, c := range calls {
-		if !shows(shown, c) {
-			left = append(left, c)
+// there is the command that the script has for a look at what a call did; empty where it has none.
+func (s script) there(c wireCall) string {
+	for _, t := range s.turns {
+		for _, own := range t.Calls {
+			if args, err := own.arguments(); err == nil && own.There != "" && own.Tool == c.Function.Name && args == c.Function.Arguments {
+				return own.There
+			}
 		}
 	}
-	return left
+	return ""
+}
+
+// missing is the calls that a look did not show to have happened, and those that had to be repeated anyway.
+func (s script) missing(p place, seen exchange) []wireCall {
+	var left []wireCall
+	for i, c := range p.look {
+		shown := ""
+		if i < len(seen.calls) {
+			shown = seen.results[seen.calls[i].ID]
+		}
+		if there := s.there(c) != ""; there && strings.Contains(shown, isThere) || !there && shows(shown, c) {
+			continue
+		}
+		left = append(left, c)
+	}
+	return append(left, p.redo...)
 }
 
 // shows reports whether a text holds every line that a write or an edit puts in.
@@ -128,12 +160,12 @@ func argsOf(c wireCall) map[string]any {
 }
 
 // said is what the model says at this place.
-func (p place) said(turns []Turn) Turn {
+func (s script) said(p place) Turn {
 	switch {
 	case len(p.look) > 0:
 		t := Turn{Text: "I was interrupted: I look at what is there."}
 		for _, c := range p.look {
-			look, _ := lookAt(c)
+			look, _ := s.lookAt(c)
 			t.Calls = append(t.Calls, look)
 		}
 		return t
@@ -143,8 +175,8 @@ func (p place) said(turns []Turn) Turn {
 			t.Calls = append(t.Calls, Call{Tool: c.Function.Name, Raw: &c.Function.Arguments})
 		}
 		return t
-	case p.turn < len(turns):
-		return turns[p.turn]
+	case p.turn < len(s.turns):
+		return s.turns[p.turn]
 	}
 	return Turn{Text: "I have nothing more to say."}
 }

@@ -15,8 +15,10 @@ import (
 // Scenario is what the model says: by card, by task, turn for turn. The card or the task `*` stands for all
 // that are not named.
 type Scenario struct {
-	Name  string                       `yaml:"name"`
-	Cards map[string]map[string][]Turn `yaml:"cards"`
+	Name string `yaml:"name"`
+	// Heedless is a model that goes on with its script where a result says that a call was interrupted.
+	Heedless bool                         `yaml:"heedless"`
+	Cards    map[string]map[string][]Turn `yaml:"cards"`
 }
 
 // Turn is one reply.
@@ -34,6 +36,8 @@ type Call struct {
 	Tool string         `yaml:"tool"`
 	Args map[string]any `yaml:"args"`
 	Raw  *string        `yaml:"raw"` // arguments as they stand, in place of Args: they need not be JSON
+	// There is a command that succeeds where the call has happened: the look that the model takes after an interruption.
+	There string `yaml:"there"`
 }
 
 // Tokens is what the reply reports. What is not given is counted: four bytes a token.

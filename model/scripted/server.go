@@ -155,11 +155,12 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, format wire) {
 		refuse(w, http.StatusBadRequest, "no_turns", fmt.Sprintf("Scenario %q holds nothing for card %q, task %q.", name, card, task))
 		return
 	}
-	at := placeOf(req.Messages)
+	follows := script{turns, s.scenarios[name].Heedless}
+	at := follows.placeOf(req.Messages)
 	v := visit{key: key{name, card, task}, place: at, body: body}
 	attempt := s.book.arrive(&v, s.parts.Record)
 	defer s.book.leave(&v)
-	if err := s.play(w, r, &v, req, at.said(turns), attempt, format); err != nil && !errors.Is(err, context.Canceled) {
+	if err := s.play(w, r, &v, req, follows.said(at), attempt, format); err != nil && !errors.Is(err, context.Canceled) {
 		refuse(w, http.StatusInternalServerError, "scenario", err.Error())
 	}
 }

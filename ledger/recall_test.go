@@ -1,0 +1,26 @@
+package ledger_test
+
+import (
+	"testing"
+
+	"colony/event"
+	"colony/ledger"
+)
+
+// What was spent before a resume counts under the caps of the run, of the task and of the ant, calls of tools too.
+func TestRecallCountsOn(t *testing.T) {
+	before := billOf(asked("r", "t1", "t1-1", "q1", "p/free"), got("r", "t1", "t1-1", "q1", pico(0), event.Free),
+		event.Event{Run: "r", Task: "t1", Ant: "t1-1", Body: event.ToolDone{Call: "1"}})
+	for scope, caps := range map[string][3]ledger.Caps{
+		"run": {{Turns: n(1), Calls: n(1)}}, "task": {1: {Turns: n(1), Calls: n(1)}}, "ant": {2: {Turns: n(1), Calls: n(1)}},
+	} {
+		b, _ := book(t, caps[0])
+		b.OpenTask("t1", caps[1])
+		b.Recall(before)
+		a := account("t1-1", "free")
+		b.OpenAnt(a, caps[2])
+		_, err := b.Meter(a, forbidden(t)).Complete(t.Context(), ask("q2", 1000), nil)
+		capOf(t, err, scope, "turns")
+		capOf(t, b.Calls(a, 1), scope, "calls")
+	}
+}
