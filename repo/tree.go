@@ -215,10 +215,42 @@ func (t *Tree) erase() error {
 	if err := failpoint.Hit("repo.erase.before"); err != nil {
 		return err
 	}
-	if err := RemoveAll(t.Dir); err != nil {
+	gone := t.Dir
+	if !strings.HasPrefix(t.name, erasedMark) { // one that is half gone would look like the work of who deleted files there
+		gone = filepath.Join(filepath.Dir(t.Dir), erasedMark+filepath.Base(t.Dir))
+		if err := RemoveAll(gone); err != nil {
+			return err
+		}
+		if err := os.Rename(t.Dir, gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := failpoint.Hit("repo.erase.half"); err != nil {
 		return err
 	}
-	return errors.Join(failpoint.Hit("repo.erase.after"), os.RemoveAll(t.GitDir))
+	if err := errors.Join(os.RemoveAll(t.GitDir), RemoveAll(gone)); err != nil {
+		return err
+	}
+	return failpoint.Hit("repo.erase.after")
+}
+
+// erasedMark begins the name that a directory has while it is erased, beside its place.
+const erasedMark = ".erased."
+
+// nobodys reports whether a directory among the run's worktrees is none: it has not been given to anybody, or is being erased.
+func nobodys(name string) bool {
+	return strings.HasPrefix(name, spareMark) || strings.HasPrefix(name, erasedMark)
+}
+
+// leftover is a worktree that is nobody's, as a dead process left it, with what git may still know of it under its old name.
+func (r *Repo) leftover(name string) *Tree {
+	t := r.tree(name, r.Place(name), r.run+"."+name, "")
+	if was, erased := strings.CutPrefix(name, erasedMark); erased {
+		if _, err := os.Lstat(r.Place(was)); err != nil {
+			t.GitDir = filepath.Join(r.gitDir(), "worktrees", r.run+"."+was)
+		}
+	}
+	return t
 }
 
 // RemoveAll is os.RemoveAll that makes directories writable where it must.
