@@ -136,8 +136,17 @@ func (c *Colony) draft(ctx context.Context) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
+	told, args, err := c.drafted(ctx)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	if args != nil {
+		if made, faults := d.check(args); len(faults) == 0 {
+			return made, nil
+		}
+	}
 	l, err := c.newLife(ctx, queen.Order{
-		Run: c.run, Ant: queenAnt, Card: queenCard, Base: c.base, Attempt: 1, Caps: antCaps(c.cards[queenCard]),
+		Run: c.run, Ant: queenAnt, Card: queenCard, Base: c.base, Attempt: told + 1, Continues: told > 0, Caps: antCaps(c.cards[queenCard]),
 	}, shelf)
 	if err != nil {
 		return plan.Plan{}, err
@@ -168,6 +177,31 @@ func (c *Colony) draft(ctx context.Context) (plan.Plan, error) {
 		outcome.Detail = d.fault.Error()
 	}
 	return c.undrafted(outcome)
+}
+
+// drafted is how often the queen of a run that goes on was told something, and the plan that was taken of her; nil where
+// none was.
+func (c *Colony) drafted(ctx context.Context) (told int, args json.RawMessage, err error) {
+	called := map[string]json.RawMessage{}
+	for e, err := range c.log.Read(ctx, 0) {
+		if err != nil {
+			return 0, nil, err
+		}
+		if e.Ant != queenAnt {
+			continue
+		}
+		switch b := e.Body.(type) {
+		case event.AntTold:
+			told++
+		case event.ToolStarted:
+			called[b.Call] = b.Args
+		case event.ToolDone:
+			if b.Tool == "plan" && b.Ends && b.Fault == "" {
+				args = called[b.Call]
+			}
+		}
+	}
+	return told, args, nil
 }
 
 // undrafted is what comes of a queen who ended without a plan.

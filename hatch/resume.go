@@ -15,6 +15,7 @@ import (
 	"colony/configs"
 	"colony/event"
 	"colony/ledger"
+	"colony/plan"
 	"colony/queen"
 	"colony/tools"
 )
@@ -31,8 +32,10 @@ func (h *House) Resume(ctx context.Context, p Parts, run Past, flags map[string]
 		return nil, notStarted(run.ID, err)
 	}
 	switch {
-	case len(past.Plan.Tasks) == 0:
-		return nil, &Problem{Exit: 2, Code: "not_resumable", Message: fmt.Sprintf("the run %s has no plan to go on with", run.ID), Next: "start a new run"}
+	case past.Started.Base == "":
+		return nil, &Problem{Exit: 2, Code: "not_resumable", Message: fmt.Sprintf("the run %s died before it began", run.ID), Next: "start a new run"}
+	case past.Refused:
+		return nil, &Problem{Exit: 2, Code: "not_resumable", Message: fmt.Sprintf("the run %s ended before any task began", run.ID), Next: "start a new run"}
 	case past.Over:
 		return nil, &Problem{Exit: 2, Code: "not_resumable", Message: fmt.Sprintf("every task of the run %s has ended well", run.ID), Next: "colony diff " + run.ID + ", colony land " + run.ID}
 	}
@@ -42,7 +45,31 @@ func (h *House) Resume(ctx context.Context, p Parts, run Past, flags map[string]
 	}
 	p.Models, p.typed = modelsOf(past.Started.Cards, p.Models), flags
 	p.House, p.Run, p.Plan, p.Goal, p.Labels, p.NoGate = own, run.ID, past.Plan, "", past.Started.Labels, true
+	if len(past.Plan.Tasks) == 0 {
+		if p.Plan, err = run.given(past.Started); err != nil {
+			return nil, err
+		}
+		if len(p.Plan.Tasks) == 0 {
+			p.Goal = past.Started.Goal
+		}
+	}
 	return open(ctx, p, past)
+}
+
+// given is the plan that a run was given when it began; empty where it was given a goal.
+func (p Past) given(started event.RunStarted) (plan.Plan, error) {
+	if started.Plan == "" {
+		return plan.Plan{}, nil
+	}
+	text, err := p.blob(started.Plan)
+	if err != nil {
+		return plan.Plan{}, fmt.Errorf("read the plan of %s: %w", p.ID, err)
+	}
+	made, faults := plan.Parse("the plan of "+p.ID, text)
+	if len(faults) > 0 {
+		return plan.Plan{}, faults
+	}
+	return made, nil
 }
 
 // lastOwner is the living process that carries a run out; nil where there is none. A process that was killed may have left

@@ -109,6 +109,13 @@ func (c *Colony) begin(ctx context.Context) error {
 	for _, g := range c.gates {
 		started.Gates = append(started.Gates, g.Run)
 	}
+	if c.parts.Goal == "" {
+		blob, err := c.blobs.Put("application/yaml", plan.Write(c.parts.Plan))
+		if err != nil {
+			return err
+		}
+		started.Plan = blob.SHA256
+	}
 	for _, name := range c.cardNames() {
 		card := c.cards[name]
 		blob, err := c.blobs.Put("application/yaml", []byte(card.Text))

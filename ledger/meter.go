@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"colony/event"
+	"colony/failpoint"
 	"colony/model"
 )
 
@@ -37,9 +38,15 @@ func (m *meter) Complete(ctx context.Context, req model.Request, show func(model
 		c = charge{}
 		return model.Reply{}, err
 	}
+	if err := failpoint.Hit("ledger.request.before"); err != nil {
+		return model.Reply{}, err
+	}
 	start := m.book.parts.Now()
 	reply, err := m.next.Complete(ctx, req, show)
 	c = h.charge(reply, err)
+	if err := failpoint.Hit("ledger.request.after"); err != nil {
+		return model.Reply{}, err
+	}
 	reply.Elapsed = max(reply.Elapsed, m.book.parts.Now().Sub(start))
 	if logErr := m.replied(req, h, &reply, c); logErr != nil {
 		return model.Reply{}, logErr

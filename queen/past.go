@@ -17,6 +17,7 @@ type Past struct {
 	Head    string                      // of the branch, as the log knows it
 	Ended   map[string]event.TaskReport // tasks that landed or needed no change
 	Kept    map[string]string           // the ref that keeps a task's work
+	Refused bool                        // it ended before it had a plan, and said why
 	Over    bool                        // every task has ended well, and the run was finished after
 
 	fence   int64
@@ -79,6 +80,7 @@ func (p *Past) add(e event.Event) {
 	case event.TaskDone:
 		p.done(e.Task, b)
 	case event.RunFinished:
+		p.Refused = len(p.Plan.Tasks) == 0 && (b.Exit == 0 || b.Exit == exitRefused || b.Exit == exitUnlanded)
 		p.Over = true
 		for _, t := range p.traces {
 			t.over = t.ended

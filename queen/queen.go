@@ -129,6 +129,9 @@ func (r *run) halted(ctx context.Context) bool {
 
 // open looks at the gates on the base, then plans and records the plan. Nothing is spent before.
 func (r *run) open(ctx context.Context) error {
+	if past := r.p.Past; past != nil && len(past.Plan.Tasks) == 0 {
+		r.fence, r.names, r.p.Past = past.fence, past.names, nil // it was killed before it had a plan
+	}
 	if r.p.Past != nil {
 		r.restore(r.p.Past)
 		return nil
