@@ -34,7 +34,7 @@ func (a *Ant) intent(next tools.Handler) tools.Handler {
 	return func(ctx context.Context, env *tools.Env, p tools.Prepared) (tools.Result, error) {
 		started := event.ToolStarted{
 			Call: p.Call.ID, Tool: p.Call.Name, Args: compact(p.Call.Args), ArgsSum: p.Digest,
-			Effects: effectsOf(p.Effects), Decision: p.Decision, Rule: p.Rule,
+			Effects: effectsOf(p.Effects), Decision: p.Decision, Rule: p.Rule, After: p.After,
 		}
 		if err := foretell(ctx, env, p, &started); err != nil {
 			return tools.Result{}, err
@@ -87,7 +87,7 @@ func doneOf(p tools.Prepared, r tools.Result) event.ToolDone {
 	done := event.ToolDone{
 		Call: p.Call.ID, Tool: p.Call.Name, Fault: string(r.Fault), Text: r.Text, Ends: r.Ends, Exit: r.Exit,
 		Ms: r.Duration.Milliseconds(), Bytes: r.Bytes, Loaded: r.Loaded, Cwd: r.Cwd, Views: r.Views,
-		Coerced: p.Coerced, Rule: r.Rule,
+		Coerced: p.Coerced, Rule: r.Rule, After: r.After,
 	}
 	if r.Spilled != nil {
 		blob := event.Blob(*r.Spilled)

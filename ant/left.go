@@ -3,6 +3,7 @@ package ant
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"colony/event"
 	"colony/tools"
@@ -76,7 +77,7 @@ func (m *Memory) waits(c tools.Call) bool {
 	defer m.mu.Unlock()
 	_, begun := m.begun[c.ID]
 	return slices.ContainsFunc(m.asks, func(a event.AskOpened) bool {
-		return a.Call == c.ID && !begun || a.Call == "" && c.Name == "ask" && asksFor(c, a.Text)
+		return slices.Contains(strings.Split(a.Call, ", "), c.ID) && !begun || a.Call == "" && c.Name == "ask" && asksFor(c, a.Text)
 	})
 }
 

@@ -91,6 +91,7 @@ type ToolStarted struct {
 	Effects  Effects         `json:"effects"`
 	Decision string          `json:"decision"`
 	Rule     string          `json:"rule"`
+	After    []string        `json:"after,omitempty"` // what the ant had read before that it did not write
 	Before   []FileHash      `json:"before"`
 	Planned  []FileHash      `json:"planned"`
 }
@@ -130,4 +131,5 @@ type ToolDone struct {
 	Recovered bool      `json:"recovered"`
 	Coerced   []string  `json:"coerced"`
 	Rule      string    `json:"rule"`
+	After     []string  `json:"after,omitempty"` // of a denied call, as in tool.started
 }

@@ -12,6 +12,8 @@ type AskOpened struct {
 	Choices  []string  `json:"choices"`
 	Default  string    `json:"default"`
 	Deadline time.Time `json:"deadline"`
+	Grant    string    `json:"grant,omitempty"` // the rule that the answer "for this run" stores
+	Files    string    `json:"files,omitempty"` // one hash over the files that the call names, as they were
 }
 
 // By is who acted, and from where.

@@ -25,9 +25,8 @@ func Names() []string {
 		"repo.commit.half",      // a ref of the state repository has it, the worktree's HEAD does not
 		"repo.drop.after",       // a ref of the run is gone
 		"repo.drop.before",      // clean-up is about to delete a ref
-		"repo.erase.after",      // a worktree is gone, and what git knew of it
+		"repo.erase.after",      // the files of a worktree are gone, git still knows of it
 		"repo.erase.before",     // a worktree is about to go
-		"repo.erase.half",       // it has lost its name, its files are there
 		"repo.forward.after",    // the user's branch and checkout went along
 		"repo.forward.before",   // the user's branch is about to be moved by a fast-forward
 		"repo.rename.after",     // the worktree is in its place

@@ -72,10 +72,15 @@ func (p *Policy) write(j judged, path string) (Decision, bool) {
 	if beneathAny(p.parts.Protected, at) && !p.inWorktree(j, at) {
 		return floorHit("protected-path", path, fmt.Sprintf("%s belongs to colony itself, and no ant may change it", path)), true
 	}
-	if _, inside := beneath(j.env.Root, at); inside || beneathAny(p.parts.Writable, at) {
+	if _, inside := beneath(j.env.Root, at); inside || p.scratch(j, at) {
 		return Decision{}, false
 	}
 	return outside(j, path, at), true
+}
+
+// scratch reports whether a command may use a path outside the worktree as its own. File tools have no such place.
+func (p *Policy) scratch(j judged, at string) bool {
+	return j.shell() && beneathAny(p.parts.Writable, at)
 }
 
 // inWorktree reports whether a path in a protected directory is the ant's own all the same: worktrees hang in
@@ -98,7 +103,7 @@ func (p *Policy) read(j judged, path string) (Decision, bool) {
 	if hit || slices.Contains(devices, at) {
 		return d, hit
 	}
-	if _, inside := beneath(j.env.Root, at); inside || beneathAny(p.parts.Readable, at) || beneathAny(p.parts.Writable, at) {
+	if _, inside := beneath(j.env.Root, at); inside || beneathAny(p.parts.Readable, at) || p.scratch(j, at) {
 		return Decision{}, false
 	}
 	return outside(j, path, at), true

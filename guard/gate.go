@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"unicode"
 
 	"github.com/sourcegraph/conc/panics"
 
@@ -26,32 +25,81 @@ func (p *Policy) Gate() tools.Layer {
 				return orZero(refused), err
 			}
 			if d.Decision == Ask {
-				answer, err := p.answer(ctx, env, call, d)
-				if err != nil {
-					return asking(ctx, call, err)
-				}
-				if !answer.Allow {
-					return refusal(call, d, answer), nil
-				}
-				before := call.Effects
-				if call, d, refused, err = p.judge(env, call); refused != nil || err != nil {
+				if call, d, refused, err = p.settle(ctx, env, call, d); refused != nil || err != nil {
 					return orZero(refused), err
-				}
-				if d.Decision == Ask && !reflect.DeepEqual(before, call.Effects) {
-					return tools.Refuse(tools.PermissionDenied, fmt.Sprintf(
-						"%s was not run: what it would touch changed while the question was open. Look again, then call it anew", call.Call.Name)), nil
-				}
-				if d.Decision == Ask {
-					d.Decision = Allow
 				}
 			}
 			if d.Decision != Allow {
-				return refusal(call, d, tools.Answer{}), nil
+				return p.traced(env, refusal(call, d, tools.Answer{})), nil
 			}
-			call.Decision, call.Rule = d.Decision, d.Stage+": "+d.Rule
-			return next(ctx, env, call)
+			call.Decision, call.Rule, call.After = d.Decision, d.Stage+": "+d.Rule, p.after(env, d)
+			r, err := next(ctx, env, call)
+			if err == nil {
+				p.Witness(env, call.Call.Name, call.Effects, r.Seen)
+			}
+			return r, err
 		}
 	}
+}
+
+// settle asks about a call and looks at it anew: what was shown is what runs, or nothing does.
+func (p *Policy) settle(ctx context.Context, env *tools.Env, call tools.Prepared, d Decision) (tools.Prepared, Decision, *tools.Result, error) {
+	stop := func(r tools.Result) (tools.Prepared, Decision, *tools.Result, error) { return call, d, &r, nil }
+	heard, refused, err := p.answer(ctx, env, doubt{call, d})
+	switch {
+	case err != nil:
+		r, err := asking(ctx, call, err)
+		return call, d, &r, err
+	case refused != nil:
+		return stop(*refused)
+	case !heard.answer.Allow:
+		return stop(p.traced(env, refusal(call, d, heard.answer)))
+	case heard.drift != "":
+		return stop(drift(env, call, heard.drift))
+	}
+	call, d, refused, err = p.judge(env, call)
+	switch {
+	case refused != nil || err != nil:
+		return call, d, refused, err
+	case d.Decision == Ask && !reflect.DeepEqual(heard.call.Effects, call.Effects):
+		return stop(tools.Refuse(tools.PermissionDenied, fmt.Sprintf(
+			"%s was not run: what it would touch changed while the question was open. Look again, then call it anew", call.Call.Name)))
+	case d.Decision == Ask:
+		if heard.answer.ForRun && heard.may != nil {
+			p.session.grant(env.Ant, *heard.may)
+		}
+		d.Decision = Allow
+	}
+	return call, d, nil, nil
+}
+
+// drift refuses a call whose files are not what they were when it was shown.
+func drift(env *tools.Env, call tools.Prepared, path string) tools.Result {
+	if rel, ok := beneath(env.Root, path); ok {
+		path = rel
+	}
+	fault := tools.PermissionDenied
+	if _, ok := call.Tool.(tools.Previewer); ok {
+		fault = tools.StaleRead
+	}
+	r := tools.Refuse(fault, fmt.Sprintf("%s was allowed but not run: %s is not what it was when the question was opened. Read it again, then call %s anew",
+		call.Call.Name, path, call.Call.Name))
+	r.Rule = "execution: drift"
+	return r
+}
+
+// traced is a refusal that says, for the log, what the ant had read before.
+func (p *Policy) traced(env *tools.Env, r tools.Result) tools.Result {
+	r.After = p.sources(env.Ant)
+	return r
+}
+
+// after is what the ant had read before a call that is more than looking.
+func (p *Policy) after(env *tools.Env, d Decision) []string {
+	if d.Rule == "read-only" {
+		return nil
+	}
+	return p.sources(env.Ant)
 }
 
 // judge reads the effects of a call and decides. A call whose arguments are wrong or whose tool panics comes
@@ -87,7 +135,7 @@ func orZero(r *tools.Result) tools.Result {
 // asking is what an ask that could not be answered comes to. A cancelled call is a result.
 func asking(ctx context.Context, call tools.Prepared, err error) (tools.Result, error) {
 	if ctx.Err() != nil {
-		return tools.Refuse(tools.Cancelled, call.Call.Name+" was cancelled while its question was open; it was not run"), nil
+		return tools.Refuse(tools.Cancelled, fmt.Sprintf("interrupted: %s was stopped while its question was open, and did not happen. Call it again if you still want it.", call.Call.Name)), nil
 	}
 	return tools.Result{}, fmt.Errorf("ask about %s: %w", call.Call.Name, err)
 }
@@ -110,28 +158,4 @@ func refusal(call tools.Prepared, d Decision, answer tools.Answer) tools.Result 
 	refused := tools.Refuse(tools.PermissionDenied, text)
 	refused.Rule = d.Stage + ": " + d.Rule
 	return refused
-}
-
-// question is what a person is asked about a call. Nothing of the call is left out, and what could hide a part
-// of it on a screen is shown as an escape.
-func question(env *tools.Env, call tools.Prepared, d Decision) tools.Question {
-	return tools.Question{
-		Kind:    "permission",
-		Text:    visible(fmt.Sprintf("%s asks to run %s %s (%s)", env.Ant, call.Call.Name, call.Call.Args, d.Reason)),
-		Call:    call.Call.ID,
-		Digest:  call.Digest,
-		Choices: []string{Allow, Deny},
-	}
-}
-
-func visible(s string) string {
-	var b strings.Builder
-	for _, c := range s {
-		if unicode.IsPrint(c) {
-			b.WriteRune(c)
-			continue
-		}
-		fmt.Fprintf(&b, "\\u{%X}", c)
-	}
-	return b.String()
 }

@@ -28,7 +28,10 @@ func (d *desk) ask(_ context.Context, q tools.Question) (tools.Answer, error) {
 }
 
 func yes(tools.Question) (tools.Answer, error) { return tools.Answer{Allow: true}, nil }
-func no(tools.Question) (tools.Answer, error)  { return tools.Answer{Text: "use make"}, nil }
+func yesAlways(context.Context, tools.Question) (tools.Answer, error) {
+	return tools.Answer{Allow: true}, nil
+}
+func no(tools.Question) (tools.Answer, error) { return tools.Answer{Text: "use make"}, nil }
 func nobody(tools.Question) (tools.Answer, error) {
 	return tools.Answer{Headless: true}, nil
 }
@@ -109,6 +112,18 @@ func TestGateErrors(t *testing.T) {
 	if r, err := gate(ctx, env, unknown); err != nil || r.Fault != tools.Cancelled {
 		t.Errorf("cancelled: %+v, %v", r, err)
 	}
+	reads := 0
+	env.Ask = yesAlways
+	later := told("x", "c1", &ran, func(*tools.Env) (tools.Effects, error) {
+		reads++
+		if reads > 1 {
+			return tools.Effects{}, lost
+		}
+		return tools.Effects{}, nil
+	})
+	if _, err := gate(t.Context(), env, later); !errors.Is(err, lost) {
+		t.Errorf("colony's own failure after the answer: %v", err)
+	}
 	refused := tools.Refuse(tools.Validation, "no such tool")
 	if r, err := gate(t.Context(), env, tools.Prepared{Refused: &refused}); err != nil || r.Text != refused.Text {
 		t.Errorf("refused already: %+v, %v", r, err)
@@ -130,7 +145,7 @@ func TestQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := d.asked[0]
-	if q.Kind != "permission" || q.Call != "c9" || q.Digest != "d-c9" || !slices.Equal(q.Choices, []string{"allow", "deny"}) ||
+	if q.Kind != "permission" || q.Call != "c9" || q.Digest != "d-c9" || !slices.Equal(q.Choices, []string{"allow", "for this run", "deny"}) ||
 		!strings.Contains(q.Text, `make\u{202E}`) || !strings.Contains(q.Text, env.Ant) {
 		t.Errorf("%+v", q)
 	}

@@ -10,10 +10,11 @@ import (
 
 // judged is a call as the stages see it.
 type judged struct {
-	env  *tools.Env
-	name string
-	e    tools.Effects
-	aims []aim
+	env    *tools.Env
+	name   string
+	digest string
+	e      tools.Effects
+	aims   []aim
 }
 
 // aim is one thing that a rule with content can be about: a command, or a path or URL.
@@ -25,7 +26,7 @@ type aim struct {
 }
 
 func newJudged(env *tools.Env, call tools.Prepared) judged {
-	j := judged{env: env, name: call.Call.Name, e: call.Effects}
+	j := judged{env: env, name: call.Call.Name, digest: call.Digest, e: call.Effects}
 	if j.e.Commands != nil {
 		for _, c := range j.e.Commands {
 			j.aims = append(j.aims, aim{forms: []string{c.Text}, also: c.Also, argv: c.Argv, command: true})

@@ -1,7 +1,8 @@
-// Package guard decides what a call may touch. The order is fixed: registry, floor, deny rules, ask rules,
-// the tool's opinion, mode, what is allowed, default; the first stage that has a word decides. Deciding is a
-// function of the call, its effects and the links on the disk; it changes nothing and asks nobody. Gate is
-// the layer that asks where it must. Matching text is no boundary: the sandbox is, and neither rests on the
+// Package guard decides what a call may touch. The order is fixed: registry, arguments, floor, deny rules, ask
+// rules, the mix of private data and foreign text, the tool's opinion, mode, what is granted or allowed, default;
+// the first stage that has a word decides. Deciding is a function of the call, its effects, what the ant was
+// granted and has seen, and the files on the disk; it changes nothing and asks nobody. Gate is the layer that
+// asks where it must. Matching text is no boundary: the sandbox is, and neither rests on the
 // other.
 package guard
 
@@ -63,13 +64,14 @@ type Parts struct {
 	Rules     Rules    // of all tiers, united
 	Protected []string // written by no call, wherever they lie: settings, state, the log
 	Readable  []string // outside the worktree, read without a question: blobs, toolchains, module caches
-	Writable  []string // outside the worktree, written like the worktree: the ant's scratch
+	Writable  []string // outside the worktree, what commands write like the worktree: the ant's scratch
 }
 
 // Policy is the decision for every call. It holds for any number of ants and is safe for concurrent use.
 type Policy struct {
-	parts Parts
-	asked answers
+	parts   Parts
+	asked   answers
+	session session
 }
 
 // New checks the parts. A path that is not absolute is an error, and so is ErrNoSandbox.
@@ -102,23 +104,26 @@ type stage struct {
 	judge func(*Policy, judged) (Decision, bool)
 }
 
-// order is the order.
+// order is the order; where none of them has a word, otherwise decides.
 var order = []stage{
 	{"floor", (*Policy).floor},
 	{"deny", (*Policy).denied},
 	{"ask", (*Policy).mustAsk},
+	{"mix", (*Policy).mixed},
 	{"opinion", (*Policy).opinion},
 	{"mode", (*Policy).mode},
 	{"allow", (*Policy).allowed},
-	{"default", (*Policy).otherwise},
 }
 
 // Decide judges a call by its Effects. A call that was refused or whose tool is not in the ant's registry is
-// denied at the stage registry.
+// denied at the stage registry, one whose arguments are wrong at the stage arguments.
 func (p *Policy) Decide(env *tools.Env, call tools.Prepared) Decision {
-	if call.Refused != nil || call.Tool == nil {
+	switch {
+	case call.Tool == nil:
 		return Decision{Decision: Deny, Stage: "registry", Rule: "registry", Segment: call.Call.Name,
 			Reason: fmt.Sprintf("%s is not among your tools: list_tools names them", call.Call.Name)}
+	case call.Refused != nil:
+		return wrongArguments(call, *call.Refused)
 	}
 	j := newJudged(env, call)
 	for _, s := range order {
@@ -127,5 +132,23 @@ func (p *Policy) Decide(env *tools.Env, call tools.Prepared) Decision {
 			return d
 		}
 	}
-	return Decision{Decision: Deny, Stage: "default", Rule: "default", Reason: "nothing allows this call"}
+	d := p.otherwise(j)
+	d.Stage = "default"
+	return d
+}
+
+// Test is Decide for a call whose effects were not read yet. It runs nothing and asks nobody.
+func (p *Policy) Test(env *tools.Env, call tools.Prepared) (Decision, error) {
+	if call.Tool == nil || call.Refused != nil {
+		return p.Decide(env, call), nil
+	}
+	call, d, refused, err := p.judge(env, call)
+	if refused != nil {
+		return wrongArguments(call, *refused), err
+	}
+	return d, err
+}
+
+func wrongArguments(call tools.Prepared, refused tools.Result) Decision {
+	return Decision{Decision: Deny, Stage: "arguments", Rule: string(refused.Fault), Segment: call.Call.Name, Reason: refused.Text}
 }

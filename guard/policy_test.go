@@ -179,7 +179,7 @@ func TestPathJail(t *testing.T) {
 		}
 	}
 	auto := guard.Parts{Mode: guard.ModeAuto, Sandboxed: true, Rules: rules(t, []string{"write", "read", "sh"}, nil, nil),
-		Protected: []string{state}, Readable: []string{blobs}, Writable: []string{filepath.Join(base, "tmp")}}
+		Protected: []string{state}, Readable: []string{blobs}}
 	p := policy(t, auto)
 	for _, c := range []struct {
 		path        string
@@ -204,7 +204,6 @@ func TestPathJail(t *testing.T) {
 		{"/dev/null", "", ""},
 		{"/dev/sda", "path-jail", "path-jail"},
 		{blobs + "/ab", "path-jail", ""},
-		{base + "/tmp/x", "", ""},
 		{".git/hooks/pre-commit", "protected-path", ""},
 		{".git", "protected-path", ""},
 		{"hook", "protected-path", ""},
@@ -238,12 +237,33 @@ func TestPathJail(t *testing.T) {
 	}
 }
 
+// Scratch outside the worktree is for commands: file tools stay inside.
+func TestScratchIsForCommands(t *testing.T) {
+	env := newEnv(t)
+	tmp := filepath.Join(filepath.Dir(env.Root), "tmp")
+	p := policy(t, guard.Parts{Mode: guard.ModeAuto, Sandboxed: true, Writable: []string{tmp}})
+	for _, c := range []struct {
+		tool string
+		e    tools.Effects
+		want string
+	}{
+		{"sh", line(env, "touch "+tmp+"/x"), guard.Allow},
+		{"sh", line(env, "cat "+tmp+"/x"), guard.Allow},
+		{"write", writes(env, tmp+"/x"), guard.Deny},
+		{"read", reads(env, tmp+"/x"), guard.Deny},
+	} {
+		if d := p.Decide(env, call(c.tool, c.e)); d.Decision != c.want {
+			t.Errorf("%s: %+v", c.tool, d)
+		}
+	}
+}
+
 func quoted(s string) string { return "'" + s + "'" }
 
 // The ant's worktree hangs in colony's state, which is protected round it.
 func TestWorktreeInsideProtectedState(t *testing.T) {
 	env := newEnv(t)
-	p := policy(t, guard.Parts{Mode: guard.ModeAutoEdit, Protected: []string{filepath.Dir(env.Root)}, Writable: []string{filepath.Dir(env.Root)}})
+	p := policy(t, guard.Parts{Mode: guard.ModeAutoEdit, Protected: []string{filepath.Dir(env.Root)}})
 	if d := p.Decide(env, call("write", writes(env, "a"))); d.Decision != guard.Allow {
 		t.Errorf("inside: %+v", d)
 	}
@@ -264,6 +284,13 @@ func TestNewRefuses(t *testing.T) {
 	}
 	if _, err := guard.New(guard.Parts{Mode: guard.ModeAsk, Readable: []string{"blobs"}}); err == nil {
 		t.Error("a relative path was taken")
+	}
+	loop := filepath.Join(t.TempDir(), "loop")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := guard.New(guard.Parts{Mode: guard.ModeAsk, Protected: []string{loop}}); err == nil {
+		t.Error("a path that leads nowhere was taken")
 	}
 	if _, err := guard.ParseMode("auto-edti"); err == nil || !strings.Contains(err.Error(), "auto-edit") {
 		t.Errorf("a near mode: %v", err)

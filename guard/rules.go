@@ -110,7 +110,8 @@ func (r Rules) Unite(other Rules) Rules {
 	}
 }
 
-func (r Rule) names(tool string) bool {
+// Names reports whether the rule is about the tool.
+func (r Rule) Names(tool string) bool {
 	start, wild := strings.CutSuffix(r.Tool, "*")
 	return r.Tool == tool || wild && strings.HasPrefix(tool, start)
 }

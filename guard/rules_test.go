@@ -225,3 +225,17 @@ func FuzzRules(f *testing.F) {
 		}
 	})
 }
+
+// contract 30: a line that does not parse covers nothing, and a rule that denies exactly it still does.
+func TestUnparsedLine(t *testing.T) {
+	env := newEnv(t)
+	text := "echo 'unclosed"
+	for rule, want := range map[string]string{"sh(" + text + ")": guard.Deny, "sh(rm:*)": guard.Ask} {
+		if d := policy(t, guard.Parts{Rules: rules(t, nil, nil, []string{rule})}).Decide(env, call("sh", line(env, text))); d.Decision != want || d.Rule != rule {
+			t.Errorf("%s: %+v", rule, d)
+		}
+	}
+	if d := policy(t, guard.Parts{Rules: rules(t, []string{"sh", "sh(echo:*)"}, nil, nil)}).Decide(env, call("sh", line(env, text))); d.Decision == guard.Allow {
+		t.Errorf("it is covered: %+v", d)
+	}
+}

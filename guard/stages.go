@@ -31,7 +31,7 @@ func (p *Policy) mustAsk(j judged) (Decision, bool) {
 
 func firstHit(rules []Rule, j judged) (Rule, string, bool) {
 	for _, r := range rules {
-		if !r.names(j.name) {
+		if !r.Names(j.name) {
 			continue
 		}
 		if !r.content {
@@ -58,7 +58,7 @@ func firstHit(rules []Rule, j judged) (Rule, string, bool) {
 // mayHit asks where a rule might apply to words that are not literal, or to a line that does not parse.
 func mayHit(rules []Rule, j judged) (Decision, bool) {
 	for _, r := range rules {
-		if !r.names(j.name) || !r.content {
+		if !r.Names(j.name) || !r.content {
 			continue
 		}
 		if !j.readable() {
@@ -124,8 +124,11 @@ func (j judged) edits() bool {
 	return j.e.Known && !j.shell() && !j.e.Destructive && len(j.e.Hosts) == 0 && len(j.e.Writes) > 0
 }
 
-// allowed applies what needs no question: reading, rules, and a tool's pre-approval.
+// allowed applies what needs no question: grants, reading, rules, and a tool's pre-approval.
 func (p *Policy) allowed(j judged) (Decision, bool) {
+	if d, ok := p.granted(j); ok {
+		return d, true
+	}
 	if j.harmless() {
 		return Decision{Decision: Allow, Rule: "read-only", Segment: j.name, Reason: "it changes nothing"}, true
 	}
@@ -141,7 +144,7 @@ func (p *Policy) allowed(j judged) (Decision, bool) {
 // covered reports whether allow rules cover everything the call is about, and the first that does.
 func (p *Policy) covered(j judged) (first Rule, ok bool) {
 	for _, r := range p.parts.Rules.Allow {
-		if r.names(j.name) && !r.content && j.readable() {
+		if r.Names(j.name) && !r.content && j.readable() {
 			return r, true
 		}
 	}
@@ -152,7 +155,7 @@ func (p *Policy) covered(j judged) (first Rule, ok bool) {
 		if j.shell() && j.inGrammar(j.e.Commands[i]) {
 			continue
 		}
-		at := slices.IndexFunc(p.parts.Rules.Allow, func(r Rule) bool { return r.names(j.name) && r.covers(a) })
+		at := slices.IndexFunc(p.parts.Rules.Allow, func(r Rule) bool { return r.Names(j.name) && r.covers(a) })
 		if at < 0 {
 			return Rule{}, false
 		}
@@ -173,17 +176,17 @@ func (r Rule) covers(a aim) bool {
 }
 
 // otherwise is the default: git that changes the repository is refused, the rest is asked.
-func (p *Policy) otherwise(j judged) (Decision, bool) {
+func (p *Policy) otherwise(j judged) Decision {
 	if git := changesRepository(j.e.Commands); git != "" {
 		return Decision{Decision: Deny, Rule: "git", Segment: git,
-			Reason: fmt.Sprintf("%s would change the repository, which colony does: leave your changes in the worktree and call done, colony commits them", git)}, true
+			Reason: fmt.Sprintf("%s would change the repository, which colony does: leave your changes in the worktree and call done, colony commits them", git)}
 	}
 	segment := j.firstUncovered(p)
 	reason := fmt.Sprintf("nothing allows %s without a question", segment)
 	if j.e.Why != "" {
 		reason += ": " + j.e.Why
 	}
-	return Decision{Decision: Ask, Rule: "default", Segment: segment, Reason: reason}, true
+	return Decision{Decision: Ask, Rule: "default", Segment: segment, Reason: reason}
 }
 
 // firstUncovered is what a question would be about.
@@ -192,7 +195,7 @@ func (j judged) firstUncovered(p *Policy) string {
 		if a.forms[0] == "" || j.shell() && j.inGrammar(j.e.Commands[i]) {
 			continue
 		}
-		if !slices.ContainsFunc(p.parts.Rules.Allow, func(r Rule) bool { return r.names(j.name) && r.covers(a) }) {
+		if !slices.ContainsFunc(p.parts.Rules.Allow, func(r Rule) bool { return r.Names(j.name) && r.covers(a) }) {
 			return a.forms[0]
 		}
 	}

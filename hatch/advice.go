@@ -30,7 +30,7 @@ func (c *Colony) readAdvice(ctx context.Context) error {
 			continue
 		}
 		left -= len(data)
-		c.advice = append(c.advice, ant.Instructions{Path: name, Text: strings.ToValidUTF8(string(data), "\uFFFD")})
+		c.advice = append(c.advice, ant.Instructions{Path: name, Text: c.redact(strings.ToValidUTF8(string(data), "\uFFFD"))})
 	}
 	return nil
 }
@@ -68,16 +68,6 @@ func rankOf(name string) int {
 
 // system is the system prompt of a card: the same for all its ants.
 func (c *Colony) system(card cards.Card) string { return ant.System(card.Name, card.Prompt, c.advice) }
-
-// redact takes the keys of this run's providers out of a text.
-func (c *Colony) redact(text string) string {
-	for _, m := range c.models {
-		if m.key != "" && len(m.key) >= 8 {
-			text = strings.ReplaceAll(text, m.key, "[secret]")
-		}
-	}
-	return text
-}
 
 // noDial is the dialler of tools in a run without network.
 func noDial(context.Context, string, string) (net.Conn, error) {

@@ -122,6 +122,9 @@ func (l *life) wake(ctx context.Context, first string) error {
 	if err := l.furnish(); err != nil {
 		return err
 	}
+	if err := l.remind(ctx); err != nil {
+		return err
+	}
 	if l.order.Continues {
 		return l.goOn(ctx, memory)
 	}

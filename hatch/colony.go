@@ -19,6 +19,7 @@ import (
 	"colony/event"
 	"colony/guard"
 	"colony/guard/sandbox"
+	"colony/guard/secrets"
 	"colony/ledger"
 	"colony/model"
 	"colony/plan"
@@ -82,6 +83,7 @@ type Colony struct {
 	mode      string
 	policies  map[string]*guard.Policy // by card
 	registry  *tools.Registry
+	secrets   *secrets.Detector
 	store     *event.Store
 	log       *tally
 	crew      *crew
@@ -108,7 +110,7 @@ func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
-	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.castHelpers, c.chooseModels, c.bindGates, c.canWrite, c.lookRound, c.openLog} {
+	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.castHelpers, c.chooseModels, c.knowSecrets, c.bindGates, c.canWrite, c.lookRound, c.openLog} {
 		if err := step(ctx); err != nil {
 			c.box.Close()
 			return nil, err
@@ -226,10 +228,7 @@ func (c *Colony) lookRound(ctx context.Context) error {
 	if err := cmp.Or(lost, loose); err != nil {
 		return err
 	}
-	c.mode = c.settings.run.Mode
-	if c.mode == "auto" && c.box.Level() == sandbox.Off {
-		c.mode = "ask"
-	}
+	c.mode = modeIn(c.settings.run.Mode, c.box.Level())
 	return c.lay(c.mode)
 }
 

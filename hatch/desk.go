@@ -109,10 +109,15 @@ func (c *Colony) tend(ctx context.Context, stop context.CancelCauseFunc) error {
 			return nil
 		case <-tick.C:
 		}
-		if err := event.Take(c.parts.runDir(c.run), func(w event.Wish) error { return c.grant(w, stop) }); err != nil {
+		if err := c.clear(stop); err != nil {
 			return err
 		}
 	}
+}
+
+// clear carries out what is on the desk now.
+func (c *Colony) clear(stop context.CancelCauseFunc) error {
+	return event.Take(c.parts.runDir(c.run), func(w event.Wish) error { return c.grant(w, stop) })
 }
 
 // grant carries out one wish, after it became an event.
@@ -178,7 +183,8 @@ func (w *crew) answer(wish event.Wish) bool {
 }
 
 func replyOf(wish event.Wish) reply {
-	return reply{tools.Answer{Text: wish.Text, Allow: wish.Text == "allow"}, wish.By}
+	forRun := wish.Text == tools.ForRun
+	return reply{tools.Answer{Text: wish.Text, Allow: forRun || wish.Text == "allow", ForRun: forRun}, wish.By}
 }
 
 func (c *Colony) record(ant string, body event.Body) error {

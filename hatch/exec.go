@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"colony/guard"
 	"colony/guard/sandbox"
 	"colony/tools"
 )
@@ -49,7 +50,16 @@ func (c confined) exec(ctx context.Context, p tools.Process) (tools.Exit, error)
 	exit, err := c.box.Run(ctx, sandbox.Job{
 		Argv: p.Argv, Dir: p.Dir, Env: append(append([]string{}, c.env...), p.Env...),
 		Writable: []string{c.tree, c.cache}, Readable: append([]string{filepath.Join(c.tree, ".git")}, c.readable...), Scratch: c.scratch, Bound: c.leads(c.tree),
-		Stdout: p.Stdout, Stderr: p.Stderr,
+		Protected: protectedIn(c.tree), Stdout: p.Stdout, Stderr: p.Stderr,
 	})
 	return tools.Exit(exit), err
+}
+
+// protectedIn are the paths of a tree that no process changes.
+func protectedIn(tree string) []string {
+	names := guard.ProtectedNames()
+	for i, name := range names {
+		names[i] = filepath.Join(tree, name)
+	}
+	return names
 }

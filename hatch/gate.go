@@ -55,11 +55,12 @@ func (c *Colony) gateOnce(ctx context.Context, box confined, dir string, g plan.
 	if err != nil {
 		return event.GateReceipt{}, nil, fmt.Errorf("gate %s: %w", g.Title(), err)
 	}
-	blob, err := c.blobs.Put("text/plain", out.Bytes())
+	said := []byte(c.redact(out.String()))
+	blob, err := c.blobs.Put("text/plain", said)
 	if err != nil {
 		return event.GateReceipt{}, nil, fmt.Errorf("gate %s: keep its output: %w", g.Title(), err)
 	}
-	return event.GateReceipt{Command: g.Run, Exit: exit.Code, Ms: took.Milliseconds(), Output: blob.SHA256}, out.Bytes(), nil
+	return event.GateReceipt{Command: g.Run, Exit: exit.Code, Ms: took.Milliseconds(), Output: blob.SHA256}, said, nil
 }
 
 // bounded is a buffer that drops what comes after its limit, and says so. Both streams of a process may share it.

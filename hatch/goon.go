@@ -19,15 +19,21 @@ type before struct {
 	returned  int  // how often its gates sent it back
 	unchanged bool // done was said of an unchanged tree
 	model     string
+	moved     bool // the worktree that it gets next is in the place of the one that it has
 }
+
+// worktreeLeft is the code of the warning that an ant goes on in another worktree than it had.
+const worktreeLeft = "worktree_left"
 
 func (b *before) add(e event.Event) {
 	switch body := e.Body.(type) {
 	case event.AntHatched:
-		if body.Worktree != b.worktree {
-			*b = before{worktree: body.Worktree, passed: map[string]event.GateReceipt{}}
+		if body.Worktree != b.worktree && !b.moved {
+			*b = before{passed: map[string]event.GateReceipt{}}
 		}
-		b.model = body.Model
+		b.worktree, b.model, b.moved = body.Worktree, body.Model, false
+	case event.Warned:
+		b.moved = b.moved || body.Code == worktreeLeft
 	case event.AntTold:
 		if body.Kind == "gate" {
 			b.sentBack(body.Text)
@@ -85,7 +91,7 @@ func (l *life) takeUp(ctx context.Context, head, content string) (lost string, e
 	if errors.As(err, &held) {
 		l.tree, err = l.repo.Worktree(ctx, l.treeName(), content)
 		if err == nil {
-			err = l.record(l.order.Ant, event.Warned{Code: "worktree_left", Text: held.Error(), Next: "look there for what is not in the branch"})
+			err = l.record(l.order.Ant, event.Warned{Code: worktreeLeft, Text: held.Error(), Next: "look there for what is not in the branch"})
 		}
 	}
 	switch {

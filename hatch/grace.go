@@ -47,7 +47,7 @@ func beginning(stopped func() error) tools.Layer {
 	return func(next tools.Handler) tools.Handler {
 		return func(ctx context.Context, env *tools.Env, p tools.Prepared) (tools.Result, error) {
 			if err := stopped(); err != nil {
-				return tools.Refuse(tools.Cancelled, "not begun: the run is being stopped"), nil
+				return tools.Refuse(tools.Cancelled, "interrupted: the run is being stopped, and this call did not happen. Call it again if you still want it."), nil
 			}
 			return next(ctx, env, p)
 		}

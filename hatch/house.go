@@ -16,6 +16,7 @@ import (
 	"colony/cards"
 	"colony/configs"
 	"colony/event"
+	"colony/guard/secrets"
 )
 
 // Places are where colony was started and where it keeps things. All are absolute.
@@ -33,7 +34,11 @@ type House struct {
 	Settings  *configs.Settings
 	Cards     *cards.Shelf
 	Untrusted []ProjectFile // project files that name commands or cards and are not trusted as they are now
+	private   []string      // values of the user's variables whose names say that they are secret
 }
+
+// organisationFile is the tier that only tightens.
+const organisationFile = "/etc/colony/config.yaml"
 
 // Locate finds the repository that dir lies in, without reading anything of it.
 func Locate(places Places) *House {
@@ -59,6 +64,7 @@ func Locate(places Places) *House {
 // of them nothing is used.
 func Enter(places Places, environ []string, flags map[string]string) (*House, error) {
 	h := Locate(places)
+	h.private = secrets.Environ(environ)
 	project, err := h.projectFiles()
 	if err != nil {
 		return nil, err
@@ -69,7 +75,7 @@ func Enter(places Places, environ []string, flags map[string]string) (*House, er
 	}
 	h.Untrusted = untrusted
 	parts := configs.Parts{Env: environ, Flags: flags}
-	if parts.Organisation, err = readTier("/etc/colony/config.yaml"); err != nil {
+	if parts.Organisation, err = readTier(organisationFile); err != nil {
 		return nil, err
 	}
 	if parts.User, err = readTier(filepath.Join(places.Config, "config.yaml")); err != nil {

@@ -158,6 +158,14 @@ func (l *life) verify(ctx context.Context) (out queen.Outcome, why string, err e
 		out.Reason, out.Detail = queen.GateRed, "it changed files outside its scope: "+strings.Join(stray, ", ")
 		return out, l.tooFar(stray), nil
 	}
+	places, err := l.leaks(ctx)
+	if err != nil {
+		return out, "", err
+	}
+	if len(places) > 0 {
+		out.Reason, out.Detail = queen.Refused, "it adds what looks like a credential: "+places[0].String()
+		return out, leaked(places), nil
+	}
 	for _, g := range l.order.Gates {
 		if receipt, ok := l.reused(g.Run, l.work.Tree); ok {
 			out.Gates = append(out.Gates, receipt)
@@ -237,9 +245,9 @@ func (l *life) redOutput() string {
 	return b.String()
 }
 
-// shown is a gate's output as an ant reads it: redacted, and cut where it is long.
+// shown is a gate's output, which is redacted, as an ant reads it: cut where it is long.
 func (c *Colony) shown(output string) string {
-	text, _, err := tools.CapText(strings.ToValidUTF8(c.redact(output), "\uFFFD"), c.settings.limits.ResultCap, c.blobs)
+	text, _, err := tools.CapText(strings.ToValidUTF8(output, "\uFFFD"), c.settings.limits.ResultCap, c.blobs)
 	if err != nil || strings.TrimSpace(text) == "" {
 		return "(no output)"
 	}

@@ -59,11 +59,11 @@ func (c *Colony) setUp(ctx context.Context, dir string, gates bool) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case late:
-			return setupProblem(command, fmt.Sprintf("did not end within %s", limit), out.String())
+			return setupProblem(command, fmt.Sprintf("did not end within %s", limit), c.redact(out.String()))
 		case err != nil:
 			return fmt.Errorf("setup %s: %w", command, err)
 		case exit.Code != 0:
-			return setupProblem(command, fmt.Sprintf("ended with %d", exit.Code), out.String())
+			return setupProblem(command, fmt.Sprintf("ended with %d", exit.Code), c.redact(out.String()))
 		}
 	}
 	return nil

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"colony/event"
 	"colony/tools"
+	"colony/view"
 
 	"github.com/sourcegraph/conc"
 )
@@ -47,13 +49,14 @@ func (s *askStop) ExitCode() int { return 5 }
 
 // ask puts an ant's question to the person and keeps both in the log. Without an answer in time the answer is no.
 func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) {
+	q.Text += changes(q)
 	id := l.askID(q)
 	limit := time.Duration(l.settings.limits.Ask)
 	if l.parts.AskWait > 0 {
 		limit = l.parts.AskWait
 	}
 	opened := event.AskOpened{
-		Ask: id, Kind: q.Kind, Text: q.Text, Call: q.Call, Digest: q.Digest, Choices: q.Choices, Default: "deny",
+		Ask: id, Kind: q.Kind, Text: q.Text, Call: q.Call, Digest: q.Digest, Choices: q.Choices, Default: "deny", Grant: q.Grant, Files: q.Files,
 		Deadline: l.parts.Now().Add(limit),
 	}
 	if err := l.append(opened); err != nil {
@@ -61,6 +64,7 @@ func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) 
 	}
 	if l.parts.OnAsk == "stop" && !l.crew.early(id) {
 		l.crew.halt(&askStop{id})
+		l.cut(&askStop{id}) // it waits for nothing else
 	}
 	answer, by, err := l.answered(ctx, id, q, limit)
 	if err != nil {
@@ -69,15 +73,30 @@ func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) 
 	if q.Kind == "permission" && !answer.Allow {
 		l.denied.Store(true)
 	}
-	return answer, l.append(event.AskAnswered{Ask: id, Answer: answerWord(q, answer), By: by})
+	if err := l.append(event.AskAnswered{Ask: id, Answer: answerWord(q, answer), By: by}); err != nil || !answer.ForRun || q.Grant == "" {
+		return answer, err
+	}
+	return answer, l.append(event.Granted{Rule: q.Grant, Scope: l.order.Ant + " for this run"})
 }
 
-// askID is the id of a question: that which it had in an earlier process, where it is open from there.
+// changes is what a call would change, as lines under its question.
+func changes(q tools.Question) string {
+	var b strings.Builder
+	for _, v := range q.Views {
+		if diff, ok := v.(view.Diff); ok {
+			b.WriteString("\n" + strings.TrimRight(view.Text(diff.Unified), "\n"))
+		}
+	}
+	return b.String()
+}
+
+// askID is the id of a question: that which it had in an earlier process, where it is open from there and about the same
+// call on the same files.
 func (l *life) askID(q tools.Question) string {
 	l.ears.Lock()
 	defer l.ears.Unlock()
 	for i, a := range l.waiting {
-		if a.Kind == q.Kind && a.Text == q.Text && a.Digest == q.Digest {
+		if a.Kind == q.Kind && a.Text == q.Text && a.Digest == q.Digest && a.Files == q.Files {
 			l.waiting = slices.Delete(slices.Clone(l.waiting), i, i+1)
 			return a.Ask
 		}
@@ -91,6 +110,11 @@ func (c *Colony) answered(ctx context.Context, id string, q tools.Question, limi
 	defer stop()
 	desk, closed := c.crew.open(id)
 	defer closed()
+	select {
+	case r := <-desk: // it came before the question was open again
+		return r.answer, r.by, nil
+	default:
+	}
 	type heard struct {
 		answer tools.Answer
 		err    error
@@ -118,6 +142,8 @@ func answerWord(q tools.Question, a tools.Answer) string {
 	switch {
 	case q.Kind != "permission":
 		return a.Text
+	case a.ForRun && q.Grant != "":
+		return tools.ForRun
 	case a.Allow:
 		return "allow"
 	}

@@ -1,31 +1,80 @@
 package hatch
 
 import (
+	"context"
 	"os/exec"
 	"path/filepath"
 
 	"colony/cards"
+	"colony/event"
 	"colony/guard"
 	"colony/guard/sandbox"
+	"colony/tools"
 )
 
 // lay writes the policy of every card: its rules and the settings', united.
 func (c *Colony) lay(word string) error {
 	mode, err := guard.ParseMode(word)
 	if err != nil {
-		return &Problem{Exit: 2, Code: "bad_setting", Message: err.Error(), Next: "colony config list --origin says where run.mode comes from"}
+		return badMode(err)
 	}
 	c.policies = map[string]*guard.Policy{}
 	for name, card := range c.cards {
-		rules, err := c.rules(card)
+		rules, err := rulesOf(card, c.settings)
 		if err != nil {
-			return &Problem{Exit: 2, Code: "bad_rule", Message: "card " + name + ": " + err.Error(), Next: "mend the rule; colony cards show " + name}
-		}
-		if c.policies[name], err = guard.New(guard.Parts{
-			Mode: modeOf(name, mode), Sandboxed: c.box.Level() != sandbox.Off, Rules: rules,
-			Protected: []string{c.parts.State, c.parts.Config}, Readable: c.readable(), Writable: []string{"/tmp"},
-		}); err != nil {
 			return err
+		}
+		parts := c.parts.guarded(modeOf(name, mode), c.box.Level(), rules, c.parts.Getenv)
+		parts.Readable = append(parts.Readable, filepath.Join(c.parts.runDir(c.run), "blobs"))
+		if c.policies[name], err = guard.New(parts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func badMode(err error) *Problem {
+	return &Problem{Exit: 2, Code: "bad_setting", Message: err.Error(), Next: "colony config list --origin says where run.mode comes from"}
+}
+
+// guarded are the parts of a policy in this house.
+func (h *House) guarded(mode guard.Mode, level string, rules guard.Rules, getenv func(string) string) guard.Parts {
+	return guard.Parts{
+		Mode: mode, Sandboxed: level != sandbox.Off, Rules: rules,
+		Protected: []string{h.State, h.Config}, Readable: readable(getenv), Writable: []string{"/tmp"},
+	}
+}
+
+// modeIn is the mode at a level of the sandbox: where nothing confines, auto is ask.
+func modeIn(mode, level string) string {
+	if mode == string(guard.ModeAuto) && level == sandbox.Off {
+		return string(guard.ModeAsk)
+	}
+	return mode
+}
+
+// remind tells the policy what the ant was granted before and what it has seen, from the log.
+func (l *life) remind(ctx context.Context) error {
+	if l.order.Attempt == 1 && l.past == nil {
+		return nil
+	}
+	policy, started := l.policies[l.order.Card], map[string]event.ToolStarted{}
+	for e, err := range l.log.Read(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		if e.Ant != l.order.Ant {
+			continue
+		}
+		switch b := e.Body.(type) {
+		case event.Granted:
+			if err := policy.Restore(l.env, b.Rule); err != nil {
+				return err
+			}
+		case event.ToolStarted:
+			started[b.Call] = b
+		case event.ToolDone:
+			policy.Witness(l.env, b.Tool, tools.Effects{Reads: started[b.Call].Effects.Reads, Hosts: started[b.Call].Effects.Hosts}, nil)
 		}
 	}
 	return nil
@@ -39,20 +88,27 @@ func modeOf(card string, mode guard.Mode) guard.Mode {
 	return mode
 }
 
-func (c *Colony) rules(card cards.Card) (guard.Rules, error) {
-	ours, err := guard.ParseRules(c.settings.permissions.Allow, c.settings.permissions.Ask, c.settings.permissions.Deny, ToolNames())
+// rulesOf are the rules of a card and those of the settings, united.
+func rulesOf(card cards.Card, s settings) (guard.Rules, error) {
+	wrong := func(err error) error {
+		return &Problem{Exit: 2, Code: "bad_rule", Message: "card " + card.Name + ": " + err.Error(), Next: "mend the rule; colony cards show " + card.Name}
+	}
+	ours, err := guard.ParseRules(s.permissions.Allow, s.permissions.Ask, s.permissions.Deny, ToolNames())
 	if err != nil {
-		return guard.Rules{}, err
+		return guard.Rules{}, wrong(err)
 	}
 	its, err := guard.ParseRules(card.Permissions.Allow, card.Permissions.Ask, card.Permissions.Deny, ToolNames())
-	return ours.Unite(its), err
+	if err != nil {
+		return guard.Rules{}, wrong(err)
+	}
+	return ours.Unite(its), nil
 }
 
-// readable is what commands may name outside the worktree without a question: results kept beside the log, and where
-// toolchains and what they downloaded lie. File tools stay in the worktree all the same.
-func (c *Colony) readable() []string {
-	out := []string{filepath.Join(c.parts.runDir(c.run), "blobs"), "/usr", "/opt"}
-	if cache := moduleCache(c.parts.Getenv); filepath.IsAbs(cache) { // not so without a home
+// readable is what commands may name outside the worktree without a question: where toolchains and what they downloaded
+// lie. File tools stay in the worktree all the same.
+func readable(getenv func(string) string) []string {
+	out := []string{"/usr", "/opt"}
+	if cache := moduleCache(getenv); filepath.IsAbs(cache) { // not so without a home
 		out = append(out, cache)
 	}
 	if tool, err := exec.LookPath("go"); err == nil {

@@ -42,6 +42,9 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	if err != nil {
 		return event.RunFinished{}, err
 	}
+	if err := c.clear(stop); err != nil { // what was left while nobody carried the run out counts before anything is asked
+		return event.RunFinished{}, err
+	}
 	tending := pool.New().WithErrors().WithContext(ctx)
 	tending.Go(func(ctx context.Context) error { return c.tend(ctx, stop) })
 	finished, err := queen.Run(ctx, queen.Parts{

@@ -35,6 +35,8 @@ type permissionSettings struct {
 	Allow []string `yaml:"allow"`
 	Ask   []string `yaml:"ask"`
 	Deny  []string `yaml:"deny"`
+	// AllowSecrets are globs of files whose credentials may land.
+	AllowSecrets []string `yaml:"allow_secrets"`
 }
 
 type limitSettings struct {

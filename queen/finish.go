@@ -32,6 +32,7 @@ type tally struct {
 	denied []event.Denied
 
 	unclear []event.Unclear
+	open    []string // questions
 }
 
 // read takes what was appended since the last time.
@@ -50,6 +51,10 @@ func (c *tally) read(ctx context.Context, log event.Log) error {
 			if !slices.Contains(c.ants[e.Task], e.Ant) {
 				c.ants[e.Task] = append(c.ants[e.Task], e.Ant)
 			}
+		case event.AskOpened:
+			c.open = append(without(c.open, body.Ask), body.Ask)
+		case event.AskAnswered:
+			c.open = without(c.open, body.Ask)
 		case event.ToolDone:
 			if body.Recovered && body.Rule == "unclear" {
 				c.unclear = append(c.unclear, event.Unclear{Ant: e.Ant, Tool: body.Tool, Call: body.Call})
@@ -62,12 +67,16 @@ func (c *tally) read(ctx context.Context, log event.Log) error {
 	return nil
 }
 
+func without(asks []string, ask string) []string {
+	return slices.DeleteFunc(asks, func(one string) bool { return one == ask })
+}
+
 // finish appends run.finished.
 func (r *run) finish(ctx context.Context) (event.RunFinished, error) {
 	readErr := errors.Join(r.deliver(ctx), r.count.read(ctx, r.p.Log))
 	r.broken = r.broken || readErr != nil
 	f := event.RunFinished{Branch: strings.TrimPrefix(r.p.Branch, "refs/heads/"), Base: r.p.Base, Commit: r.head, WallMs: r.p.Now().Sub(r.start).Milliseconds(),
-		Reason: r.why, Denied: r.count.denied, Unclear: r.count.unclear, Labels: r.p.Labels}
+		Reason: r.why, Denied: r.count.denied, Unclear: r.count.unclear, AsksOpen: r.count.open, Labels: r.p.Labels}
 	if r.refused != nil {
 		f.Reason = r.refused.Reason
 	}
@@ -124,13 +133,13 @@ func (r *run) exit(ctx context.Context) int {
 		return exitUnlanded
 	case r.all():
 		return exitDone
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && stopped(ctx) != exitAsked:
 		return stopped(ctx)
 	case r.fatal, r.lostToModel():
 		return exitProvider
 	case r.capped:
 		return exitCapped
-	case r.asked:
+	case r.asked, ctx.Err() != nil:
 		return exitAsked
 	}
 	return exitUnlanded
@@ -164,6 +173,8 @@ func (r *run) status(ctx context.Context, exit int) string {
 		return landed
 	case exit == exitCapped:
 		return "capped"
+	case ctx.Err() != nil && exit == exitAsked:
+		return "waiting"
 	case ctx.Err() != nil && exit != exitBroken && exit != exitRefused:
 		return "stopped"
 	case slices.ContainsFunc(r.graph.order, func(t *task) bool { return t.state == landed }):

@@ -132,7 +132,7 @@ func (r *Repo) nameless(commit string) *Tree {
 		r.pool.count++
 		name := spareMark + strconv.Itoa(r.pool.count)
 		t := r.tree(name, r.Place(name), r.run+"."+name, commit)
-		if _, err := os.Lstat(t.GitDir); err != nil {
+		if !there(t.GitDir) && !there(t.Dir) {
 			return t
 		}
 	}
@@ -219,22 +219,20 @@ func (t *Tree) shift(ctx context.Context, commit string) error {
 	return nil
 }
 
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // become moves a worktree to the place of another, which is new, with all that it holds. The last step makes it whole.
 func (t *Tree) become(to *Tree) error {
 	for _, path := range []string{to.GitDir, to.Dir} {
-		if _, err := os.Lstat(path); err == nil {
+		if there(path) {
 			return fmt.Errorf("%s exists already", path)
 		}
 	}
 	to.brought = t.brought
-	for _, f := range [][2]string{
-		{filepath.Join(t.GitDir, "gitdir"), filepath.Join(to.Dir, ".git") + "\n"}, {filepath.Join(t.Dir, ".git"), "gitdir: " + to.GitDir + "\n"},
-	} {
-		if err := os.WriteFile(f[0], []byte(f[1]), 0o600); err != nil {
-			return err
-		}
-	}
-	if err := os.MkdirAll(filepath.Dir(to.Dir), 0o700); err != nil {
+	if err := errors.Join(t.linkTo(to), os.MkdirAll(filepath.Dir(to.Dir), 0o700)); err != nil {
 		return err
 	}
 	if err := failpoint.Hit("repo.rename.before"); err != nil {
@@ -251,6 +249,13 @@ func (t *Tree) become(to *Tree) error {
 		return errors.Join(err, os.RemoveAll(to.GitDir))
 	}
 	return failpoint.Hit("repo.rename.after")
+}
+
+// linkTo lets a worktree and what git knows of it name each other where they are going to be.
+func (t *Tree) linkTo(to *Tree) error {
+	return errors.Join(
+		os.WriteFile(filepath.Join(t.GitDir, "gitdir"), []byte(filepath.Join(to.Dir, ".git")+"\n"), 0o600),
+		os.WriteFile(filepath.Join(t.Dir, ".git"), []byte("gitdir: "+to.GitDir+"\n"), 0o600))
 }
 
 // dropSpares ends Ahead and erases those that nobody took.

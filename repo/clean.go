@@ -56,11 +56,10 @@ func (r *Repo) cleanTrees(ctx context.Context, landed func(string) bool) ([]Thin
 	for _, e := range entries {
 		t := r.tree(e.Name(), r.Place(e.Name()), r.run+"."+e.Name(), "")
 		thing := Thing{Kind: "worktree", Name: t.Dir}
-		if nobodys(e.Name()) {
-			if err := r.leftover(e.Name()).erase(); err != nil {
-				return things, err
+		if strings.HasPrefix(e.Name(), spareMark) { // no ant ever had it
+			if things = append(things, thing); t.erase() != nil {
+				return things, t.erase()
 			}
-			things = append(things, thing)
 			continue
 		}
 		if thing.Why, err = t.needed(ctx, landed); err != nil {

@@ -28,13 +28,29 @@ func (r *Repo) recycle(ctx context.Context, t *Tree) bool {
 		return false
 	}
 	raw := r.nameless(t.head)
-	if err := t.become(raw); err != nil {
+	if t.retire(raw) != nil {
 		return false
 	}
 	s := &spare{made: make(chan struct{}), tree: raw}
 	close(s.made)
 	r.pool.put(s)
 	return true
+}
+
+// retire moves a worktree to the place of a spare. It loses its name with the first step. One that could not be moved whole is
+// erased with what is left of it.
+func (t *Tree) retire(to *Tree) error {
+	if err := os.Rename(t.Dir, to.Dir); err != nil {
+		return err
+	}
+	err := os.Rename(t.GitDir, to.GitDir)
+	if err == nil {
+		err = to.linkTo(to)
+	}
+	if err != nil {
+		return errors.Join(err, to.erase())
+	}
+	return nil
 }
 
 // entries is how many files the index of the worktree has: the third word of its header, see gitformat-index(5).

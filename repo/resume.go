@@ -79,8 +79,8 @@ func (r *Repo) Rescue(ctx context.Context, keep func(name string) bool) (map[str
 		if keep(e.Name()) {
 			continue
 		}
-		if nobodys(e.Name()) {
-			if err := r.leftover(e.Name()).erase(); err != nil {
+		if strings.HasPrefix(e.Name(), spareMark) {
+			if err := r.tree(e.Name(), r.Place(e.Name()), r.run+"."+e.Name(), "").erase(); err != nil {
 				return kept, err
 			}
 			continue

@@ -210,47 +210,35 @@ func status(ctx context.Context, c caller, flags ...string) ([]string, error) {
 	return paths, nil
 }
 
-// erase deletes the directory, then what git knows of it.
+// erase deletes the directory, then what git knows of it. The directory loses its name first, so that no half of it is
+// ever taken for the worktree.
 func (t *Tree) erase() error {
 	if err := failpoint.Hit("repo.erase.before"); err != nil {
 		return err
 	}
-	gone := t.Dir
-	if !strings.HasPrefix(t.name, erasedMark) { // one that is half gone would look like the work of who deleted files there
-		gone = filepath.Join(filepath.Dir(t.Dir), erasedMark+filepath.Base(t.Dir))
-		if err := RemoveAll(gone); err != nil {
-			return err
-		}
-		if err := os.Rename(t.Dir, gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	if err := failpoint.Hit("repo.erase.half"); err != nil {
+	dir, err := t.away()
+	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.RemoveAll(t.GitDir), RemoveAll(gone)); err != nil {
+	if err := RemoveAll(dir); err != nil {
 		return err
 	}
-	return failpoint.Hit("repo.erase.after")
+	return errors.Join(failpoint.Hit("repo.erase.after"), os.RemoveAll(t.GitDir))
 }
 
-// erasedMark begins the name that a directory has while it is erased, beside its place.
-const erasedMark = ".erased."
-
-// nobodys reports whether a directory among the run's worktrees is none: it has not been given to anybody, or is being erased.
-func nobodys(name string) bool {
-	return strings.HasPrefix(name, spareMark) || strings.HasPrefix(name, erasedMark)
-}
-
-// leftover is a worktree that is nobody's, as a dead process left it, with what git may still know of it under its old name.
-func (r *Repo) leftover(name string) *Tree {
-	t := r.tree(name, r.Place(name), r.run+"."+name, "")
-	if was, erased := strings.CutPrefix(name, erasedMark); erased {
-		if _, err := os.Lstat(r.Place(was)); err != nil {
-			t.GitDir = filepath.Join(r.gitDir(), "worktrees", r.run+"."+was)
-		}
+// away gives the directory a name that is nobody's, and returns it.
+func (t *Tree) away() (string, error) {
+	if strings.HasPrefix(t.name, spareMark) {
+		return t.Dir, nil
 	}
-	return t
+	dir := t.repo.nameless(t.Base).Dir
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return "", err
+	}
+	if err := os.Rename(t.Dir, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return dir, nil
 }
 
 // RemoveAll is os.RemoveAll that makes directories writable where it must.

@@ -52,7 +52,7 @@ func (r *runner) batch(ctx context.Context, first int, calls []tools.Prepared, w
 // one is the call's result, whatever the handler does.
 func (r *runner) one(ctx context.Context, p tools.Prepared) (result tools.Result) {
 	if ctx.Err() != nil {
-		return tools.Refuse(tools.Cancelled, fmt.Sprintf("the call was not started: %v", context.Cause(ctx)))
+		return tools.Refuse(tools.Cancelled, fmt.Sprintf("interrupted: the call was not started and did not happen: %v. Call it again if you still want it.", context.Cause(ctx)))
 	}
 	var err error
 	if crash := panics.Try(func() { result, err = r.handler(ctx, r.env, p) }); crash != nil {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"colony/view"
 )
 
 // Env is what an ant's calls share. One per ant, built by hatch, safe for concurrent use.
@@ -28,12 +30,19 @@ type Env struct {
 type Question struct {
 	Kind, Text, Call, Digest string
 	Choices                  []string
+	Files                    string    // one hash over the files that the call names, as they are
+	Views                    view.List // what the call would change, where it can say
+	Grant                    string    // the rule that the answer ForRun stores; empty where that is no answer
 }
+
+// ForRun is the answer that allows a call now and whenever it comes again in this run.
+const ForRun = "for this run"
 
 // Answer is what came back. Headless means that nobody could answer; Text then says so.
 type Answer struct {
 	Text     string
 	Allow    bool
+	ForRun   bool // and whenever the same call comes again in this run
 	Headless bool
 }
 

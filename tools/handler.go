@@ -2,8 +2,8 @@ package tools
 
 import "context"
 
-// Prepared is a call that was looked up and parsed, or that was refused already. Effects, Decision and
-// Rule are filled by the guard's gate on the way down.
+// Prepared is a call that was looked up and parsed, or that was refused already. Effects, Decision,
+// Rule and After are filled by the guard's gate on the way down.
 type Prepared struct {
 	Call     Call // arguments as they run: coerced, canonical
 	Tool     Tool
@@ -11,8 +11,9 @@ type Prepared struct {
 	Coerced  []string // what was coerced, one phrase each
 	Refused  *Result
 	Effects  Effects
-	Decision string // allow, ask, deny
-	Rule     string // what decided
+	Decision string   // allow, ask, deny
+	Rule     string   // what decided
+	After    []string // what of others the ant had read before it, where it is more than looking
 }
 
 // Handler does one prepared call. An error is colony's own failure and stops the ant.

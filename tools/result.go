@@ -54,6 +54,7 @@ type Result struct {
 	Bytes    int64    // length of the text before it was cut
 	Spilled  *BlobRef // the full text, where it was cut
 	Rule     string   // what refused the call, where Fault is PermissionDenied
+	After    []string // what of others the ant had read before it, where it was denied
 }
 
 // Refuse is a result that carries a fault and a text.

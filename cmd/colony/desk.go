@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,8 +57,9 @@ func (a *app) answerCmd() *cobra.Command {
 	var state, run string
 	cmd := &cobra.Command{
 		Use: "answer ASK allow|deny|TEXT", Short: "answer an open question", Args: exactArgs(2, -1),
-		Long:    "Answer a question that colony inbox lists. With --run, also one of a run that nobody carries out now: the answer waits\nfor colony resume.\n" + exitHelp,
-		Example: "  colony answer worker-1.1 allow\n  colony answer worker-2.1 'use the second table'",
+		Long: "Answer a question that colony inbox lists. That of a run that nobody carries out now waits for colony resume. Where the\n" +
+			"question offers it, `for this run` allows the call now and whenever the very same comes again.\n" + exitHelp,
+		Example: "  colony answer worker-1.1 allow\n  colony answer worker-1.1 for this run\n  colony answer worker-2.1 'use the second table'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			past, err := a.asking(cmd, state, run, args[0])
 			if err != nil {
@@ -71,22 +73,35 @@ func (a *app) answerCmd() *cobra.Command {
 	return cmd
 }
 
-// asking is the run whose question is answered. Where nobody carries the run out, the answer waits for a resume, if the
-// question is open.
-func (a *app) asking(cmd *cobra.Command, state, run, ask string) (hatch.Past, error) {
-	past, err := a.running(state, run)
-	if err == nil || run == "" {
+// asking is the run whose question is to be answered: the one that is at work, else the last that ended with it open. Its
+// answer then waits for a resume.
+func (a *app) asking(cmd *cobra.Command, state, word, ask string) (hatch.Past, error) {
+	past, idle := a.running(state, word)
+	if idle == nil {
+		return past, nil
+	}
+	house := hatch.Locate(a.where(state))
+	runs, err := house.Runs()
+	if err != nil {
 		return past, err
 	}
-	gone, findErr := hatch.Locate(a.where(state)).Find(run)
-	if findErr != nil {
-		return past, err
+	if word != "" {
+		one, err := house.Find(word)
+		if err != nil {
+			return past, err
+		}
+		runs = []hatch.Past{one}
 	}
-	open, openErr := openAsks(cmd, gone)
-	if openErr != nil || len(withoutAsk(open, ask)) == len(open) {
-		return past, err
+	for _, run := range slices.Backward(runs) {
+		open, err := openAsks(cmd, run)
+		if err != nil {
+			return past, err
+		}
+		if len(withoutAsk(open, ask)) < len(open) {
+			return run, nil
+		}
 	}
-	return gone, nil
+	return past, idle
 }
 
 // running is the run that was named, else the one that is at work; its owner is there.
@@ -154,7 +169,7 @@ func (a *app) inboxCmd() *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
 		Use: "inbox", Short: "the open questions of all ants", Args: exactArgs(0, 0),
-		Long:    "List the questions of this repository's runs that wait for a person.\n" + exitHelp,
+		Long:    "List the questions of this repository's runs that wait for a person, also of runs that ended with them open.\n" + exitHelp,
 		Example: "  colony inbox\n  colony inbox --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			runs, err := hatch.Locate(a.where(state)).Runs()
@@ -163,9 +178,6 @@ func (a *app) inboxCmd() *cobra.Command {
 			}
 			asks := []openAsk{}
 			for _, past := range runs {
-				if !past.Owned() {
-					continue
-				}
 				open, err := openAsks(cmd, past)
 				if err != nil {
 					return err

@@ -1,6 +1,12 @@
 package main
 
-import "github.com/hashicorp/go-hclog"
+import (
+	"io"
+
+	"github.com/hashicorp/go-hclog"
+
+	"colony/guard/secrets"
+)
 
 // diagnostics is the operator's log on stderr: silent unless COLONY_LOG names a level.
 func (a *app) diagnostics() hclog.Logger {
@@ -8,5 +14,24 @@ func (a *app) diagnostics() hclog.Logger {
 	if level == hclog.NoLevel {
 		level = hclog.Off
 	}
-	return hclog.New(&hclog.LoggerOptions{Name: "colony", Level: level, Output: a.err})
+	return hclog.New(&hclog.LoggerOptions{Name: "colony", Level: level, Output: redacting{a.err, a.detector()}})
 }
+
+// detector finds credentials in what leaves the command beside a run's log.
+func (a *app) detector() *secrets.Detector { return secrets.New(secrets.Environ(a.environ())...) }
+
+// redacting puts markers in the place of credentials of each record that is written to it.
+type redacting struct {
+	w       io.Writer
+	secrets *secrets.Detector
+}
+
+// Write writes one record. It has written all of it or none.
+func (r redacting) Write(record []byte) (int, error) {
+	if _, err := io.WriteString(r.w, r.secrets.Redact(string(record))); err != nil {
+		return 0, err
+	}
+	return len(record), nil
+}
+
+var _ io.Writer = redacting{}

@@ -74,7 +74,7 @@ func (s *screen) ask(ctx context.Context, q tools.Question) (tools.Answer, error
 			text = "no"
 			fmt.Fprintln(s.w)
 		}
-		return tools.Answer{Text: strings.TrimSpace(text), Allow: yes(text)}, nil
+		return typedAnswer(q, strings.TrimSpace(text)), nil
 	case <-ctx.Done():
 		s.late = true
 		fmt.Fprintln(s.w)
@@ -85,6 +85,8 @@ func (s *screen) ask(ctx context.Context, q tools.Question) (tools.Answer, error
 // prompt says what may be typed.
 func prompt(q tools.Question) string {
 	switch {
+	case q.Kind == "permission" && q.Grant != "":
+		return "allow? [y/N] (r: for this run) "
 	case q.Kind == "permission":
 		return "allow? [y/N] "
 	case q.Kind == "plan" && len(q.Choices) > 2:
@@ -95,6 +97,12 @@ func prompt(q tools.Question) string {
 		return strings.Join(q.Choices, " | ") + " > "
 	}
 	return "> "
+}
+
+// typedAnswer reads a line: y allows, r allows for the whole run where that was offered.
+func typedAnswer(q tools.Question, text string) tools.Answer {
+	forRun := q.Grant != "" && (strings.EqualFold(text, "r") || text == tools.ForRun)
+	return tools.Answer{Text: text, Allow: forRun || yes(text), ForRun: forRun}
 }
 
 // forget drops what was typed since a question ended without its answer: it was not meant for the next one.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"colony/event"
+	"colony/guard/secrets"
 	"colony/hatch"
 	"colony/view"
 )
@@ -20,7 +21,7 @@ type report struct {
 }
 
 // writeReport writes what came of a run to a file. Its ending, .md or .html, says how.
-func writeReport(path string, f event.RunFinished, b hatch.Brief) error {
+func writeReport(path string, known *secrets.Detector, f event.RunFinished, b hatch.Brief) error {
 	r := &report{html: filepath.Ext(path) == ".html"}
 	r.heading("Colony run " + b.Run)
 	r.text(b.Goal)
@@ -46,7 +47,7 @@ func writeReport(path string, f event.RunFinished, b hatch.Brief) error {
 	}
 	r.table("Work that did not land", append([][]string{{"Task", "Ref"}}, kept...))
 	r.table("Calls that were denied", append([][]string{{"Ant", "Tool", "Rule"}}, denied...))
-	if err := os.WriteFile(path, []byte(r.page(b.Run)), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(known.Redact(r.page(b.Run))), 0o644); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil

@@ -99,7 +99,9 @@ func (a *app) runPlan(cmd *cobra.Command, o *runOptions, args []string) error {
 	}
 	after := func(f event.RunFinished, b hatch.Brief) error { return nil }
 	if o.report != "" {
-		after = func(f event.RunFinished, b hatch.Brief) error { return writeReport(a.path(o.report), f, b) }
+		after = func(f event.RunFinished, b hatch.Brief) error {
+			return writeReport(a.path(o.report), a.detector(), f, b)
+		}
 	}
 	return a.carryOut(cmd.Context(), parts, nextSteps, after)
 }

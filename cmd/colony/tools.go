@@ -11,12 +11,16 @@ import (
 )
 
 func (a *app) toolsCmd() *cobra.Command {
-	var card string
+	var card, explain string
 	cmd := &cobra.Command{
-		Use: "tools", Short: "the tools there are, or those of a card", Args: exactArgs(0, 0), Example: "  colony tools\n  colony tools --card scout --json",
+		Use: "tools", Short: "the tools there are, or those of a card", Args: exactArgs(0, 0), Example: "  colony tools\n  colony tools --card scout --json\n  colony tools --card worker --explain sh",
 		Long: "List the tools that a card may list, or with --card those that its ants are shown. Tokens are what a tool costs in\n" +
-			"each request, an estimate: a quarter of the bytes.\n" + exitHelp,
+			"each request, an estimate: a quarter of the bytes. --explain says of one tool which rules and stages decide on its calls;\n" +
+			"colony guard test says it of one call.\n" + exitHelp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("explain") {
+				return a.explainTool(card, explain)
+			}
 			list, err := a.toolsOf(cmd.Flags().Changed("card"), card)
 			if err != nil {
 				return err
@@ -29,7 +33,7 @@ func (a *app) toolsCmd() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&card, "card", "", "only what ants of the card `NAME` are shown")
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "explain")
+	cmd.Flags().StringVar(&explain, "explain", "", "what decides on calls of the tool `NAME`")
 	return cmd
 }
 

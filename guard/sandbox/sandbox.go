@@ -60,6 +60,9 @@ type Job struct {
 	Writable []string
 	Readable []string
 	Bound    []Bind // seen read-only at another place
+	// Protected are paths that are as they were when the job ends: what is there the job finds read-only, what is not
+	// there is not there afterwards.
+	Protected []string
 	// Scratch is a directory of colony's own that the job finds as /tmp, with its HOME in it. Where it is empty
 	// both are in memory and end with the job.
 	Scratch        string
@@ -156,7 +159,13 @@ func (s *Sandbox) Run(ctx context.Context, j Job) (Exit, error) {
 	if s.level == Off {
 		return s.plain(ctx, j)
 	}
-	return s.confined(ctx, j)
+	before, err := remember(j.Protected)
+	if err != nil {
+		return Exit{}, err
+	}
+	j.Readable = append(slices.Clone(j.Readable), bindable(before)...)
+	exit, err := s.confined(ctx, j)
+	return exit, errors.Join(err, restore(before, j.Stderr))
 }
 
 // reopen lets colony enter the directories that jobs write: an earlier one may have closed them.

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -105,6 +106,9 @@ func decodeEdit(args json.RawMessage) (editArgs, error) {
 		}
 		if s.Old == s.New {
 			return a, badArg(name, "is the same as new", "")
+		}
+		if err := cmp.Or(whole(name, s.Old), whole(strings.TrimSuffix(name, "old")+"new", s.New)); err != nil {
+			return a, err
 		}
 	}
 	return a, nil

@@ -32,7 +32,7 @@ func (write) Spec() tools.Spec {
 
 // Effects are one write, wherever the path leads now.
 func (write) Effects(env *tools.Env, args json.RawMessage) (tools.Effects, error) {
-	a, err := decode[writeArgs](args)
+	a, err := decodeWrite(args)
 	if err != nil {
 		return tools.Effects{}, err
 	}
@@ -40,7 +40,7 @@ func (write) Effects(env *tools.Env, args json.RawMessage) (tools.Effects, error
 }
 
 func (write) Preview(_ context.Context, env *tools.Env, args json.RawMessage) (tools.Result, error) {
-	a, err := decode[writeArgs](args)
+	a, err := decodeWrite(args)
 	if err != nil {
 		return invalid(err)
 	}
@@ -52,7 +52,7 @@ func (write) Preview(_ context.Context, env *tools.Env, args json.RawMessage) (t
 }
 
 func (write) Run(ctx context.Context, env *tools.Env, args json.RawMessage) (tools.Result, error) {
-	a, err := decode[writeArgs](args)
+	a, err := decodeWrite(args)
 	if err != nil {
 		return invalid(err)
 	}
@@ -74,6 +74,14 @@ func (write) Run(ctx context.Context, env *tools.Env, args json.RawMessage) (too
 		return c.done(fmt.Sprintf("%s %s: %s, %s", did, a.Path,
 			plural(countLines(c.after), "line", "lines"), plural(len(c.after), "byte", "bytes"))), nil
 	})
+}
+
+func decodeWrite(args json.RawMessage) (writeArgs, error) {
+	a, err := decode[writeArgs](args)
+	if err == nil {
+		err = whole("content", a.Content)
+	}
+	return a, err
 }
 
 func planWrite(env *tools.Env, a writeArgs) (change, *tools.Result, error) {
