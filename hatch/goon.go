@@ -73,8 +73,10 @@ func (l *life) goesOnIn(ctx context.Context) (lost string, err error) {
 		l.work = repo.Commit{SHA: made.Commit, Tree: made.Tree, Files: made.Files, Refused: made.Refused}
 	}
 	content := head
-	if kept := l.past.Kept[l.order.Task]; kept != "" && l.order.Review == nil {
-		content = kept
+	if l.order.Review == nil { // the log may not tell of what was kept while the run was being stopped
+		if kept, err := l.repo.Resolve(ctx, l.repo.KeptRef(l.order.Task)); err == nil {
+			content = kept
+		}
 	}
 	return l.takeUp(ctx, head, content)
 }
