@@ -42,7 +42,7 @@ type life struct {
 	ears    sync.Mutex              // guards heard and waiting
 	heard   []string                // texts from outside that wait for the next tool boundary
 	risen   bool                    // it works with the model that its card escalates to
-	warned  map[ledger.Little]bool  // by scope and cap: what the ant was told of
+	warned  map[string]bool         // the caps that the ant was told of, as low spells them without the amount
 	before  before                  // what it did before a crash
 	lost    string                  // of it, for the ant; empty where all is there
 	waiting []event.AskOpened       // questions of an earlier process that nobody answered
@@ -77,7 +77,7 @@ func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error
 
 // newLife gives an order's ant its worktree and its account.
 func (c *Colony) newLife(ctx context.Context, o queen.Order, shelf *tools.Registry) (*life, error) {
-	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[ledger.Little]bool{}, red: map[string]string{}}
+	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[string]bool{}, red: map[string]string{}}
 	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
 	var err error
 	if o.Continues {
@@ -177,8 +177,11 @@ func (l *life) recall(ctx context.Context) (*ant.Memory, error) {
 		if err := memory.Apply(e); err != nil {
 			return nil, err
 		}
-		if _, ok := e.Body.(event.AskOpened); ok {
+		switch b := e.Body.(type) {
+		case event.AskOpened:
 			asked++
+		case event.AntTold:
+			l.wasLow(b.Text)
 		}
 	}
 	l.asked.Store(max(asked, l.asked.Load()))
@@ -216,21 +219,40 @@ func (l *life) layers(policy *guard.Policy) []tools.Layer {
 	return []tools.Layer{beginning(l.halted), tools.Catch(), tools.LoopGuard(), tools.Refused(), policy.Gate(), tools.Cap(l.settings.limits.ResultCap, l.redact), tools.Retry()}
 }
 
+// What stands round the words of low.
+const (
+	lowHead = "Low: "
+	lowTail = ". Make it compile, leave notes of what is open, and call done."
+)
+
 // low says once of each cap that under a fifth of it is left.
 func (l *life) low() (string, error) {
 	all, err := l.book.Low(l.account)
 	var words []string
 	for _, one := range all {
-		about := ledger.Little{Scope: one.Scope, Cap: one.Cap}
+		word := fmt.Sprintf("%s are left of the %s's cap", one.Left, one.Scope)
+		_, about, _ := strings.Cut(word, " ")
 		if !l.warned[about] {
 			l.warned[about] = true
-			words = append(words, fmt.Sprintf("%s are left of the %s's cap", one.Left, one.Scope))
+			words = append(words, word)
 		}
 	}
 	if len(words) == 0 {
 		return "", err
 	}
-	return "Low: " + strings.Join(words, "; ") + ". Make it compile, leave notes of what is open, and call done.", err
+	return lowHead + strings.Join(words, "; ") + lowTail, err
+}
+
+// wasLow takes a text that the ant was told earlier: what it says of caps is not said again.
+func (l *life) wasLow(text string) {
+	words, ok := strings.CutPrefix(text, lowHead)
+	if !ok {
+		return
+	}
+	for _, one := range strings.Split(strings.TrimSuffix(words, lowTail), "; ") {
+		_, about, _ := strings.Cut(one, " ")
+		l.warned[about] = true
+	}
 }
 
 func (l *life) hatched(system string) error {
