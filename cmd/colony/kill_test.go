@@ -23,6 +23,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
+// JR01, contract 68, law 5.
+//
 // TestKillAnywhere kills the built command at random moments of a run, and of the resumes after it, until the run ends:
 // the final tree is that of a run that nobody killed, every task landed once, no effect ran twice, no provider refused the
 // rebuilt conversation, and every reply that was received whole is on the bill or marked lost.
@@ -39,10 +41,7 @@ func TestKillAnywhere(t *testing.T) {
 	}
 	pointed := ""
 	if os.Getenv("COLONY_KILL") != "" {
-		pointed = filepath.Join(t.TempDir(), "colony")
-		if out, err := exec.Command("go", "build", "-tags", "failpoints", "-o", pointed, ".").CombinedOutput(); err != nil {
-			t.Fatalf("build: %v %s", err, out)
-		}
+		pointed = withPoints(t)
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
@@ -83,6 +82,16 @@ func TestKillAnywhere(t *testing.T) {
 	}
 }
 
+// withPoints builds the command with the points of failpoint.
+func withPoints(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "colony")
+	if out, err := exec.Command("go", "build", "-tags", "failpoints", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v %s", err, out)
+	}
+	return bin
+}
+
 // tally is what a scenario's points came to.
 type tally struct{ kills, unclear, lost, early int }
 
@@ -97,6 +106,7 @@ type victim struct {
 	story    []string
 	heedless bool
 	gentle   time.Duration // between a SIGTERM and the SIGKILL after it; 0 where there is none
+	when     string        // in the line from which its time counts; empty where it counts from the start or the resume
 }
 
 func newVictim(t *testing.T, archive *txtar.Archive, bin string) *victim {
@@ -194,7 +204,7 @@ func (v *victim) colony(t *testing.T, after time.Duration, point string, args ..
 	var kept bytes.Buffer
 	for lines.Scan() {
 		kept.Write(append(lines.Bytes(), '\n'))
-		if begun := bytes.Contains(lines.Bytes(), []byte(`"type":"run.started"`)) || bytes.Contains(lines.Bytes(), []byte(`"type":"run.resumed"`)); begun {
+		if v.begun(lines.Bytes()) {
 			v.planned = time.Now()
 			if after > 0 {
 				if v.gentle > 0 {
@@ -212,6 +222,13 @@ func (v *victim) colony(t *testing.T, after time.Duration, point string, args ..
 	}
 	v.said = append(kept.Bytes(), out.Bytes()...)
 	return cmd.ProcessState.ExitCode()
+}
+
+func (v *victim) begun(line []byte) bool {
+	if v.when != "" {
+		return bytes.Contains(line, []byte(v.when))
+	}
+	return bytes.Contains(line, []byte(`"type":"run.started"`)) || bytes.Contains(line, []byte(`"type":"run.resumed"`))
 }
 
 // killed runs and resumes until the run is over. It is killed three times at most.
