@@ -76,7 +76,13 @@ func (l *life) goesOnIn(ctx context.Context) (lost string, err error) {
 	}
 	content := head
 	if kept := l.past.Kept[l.order.Task]; kept != "" && l.order.Review == nil {
-		content = kept
+		fork, err := l.repo.Fork(ctx, head, kept)
+		if err != nil {
+			return "", err
+		}
+		if fork == head { // else it is of an earlier attempt
+			content = kept
+		}
 	}
 	return l.takeUp(ctx, head, content)
 }
