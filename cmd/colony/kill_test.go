@@ -29,7 +29,8 @@ import (
 // the final tree is that of a run that nobody killed, every task landed once, no effect ran twice, no provider refused the
 // rebuilt conversation, and every reply that was received whole is on the bill or marked lost.
 //
-// COLONY_KILL is how many points each scenario is killed at. With it, half of them are at the named points of failpoint.
+// COLONY_KILL is how many points each scenario is killed at. With it, half of them are at the named points of failpoint,
+// spread evenly over those that a whole run hits.
 func TestKillAnywhere(t *testing.T) {
 	points, seed := 3, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("COLONY_KILL")); err == nil {
@@ -70,6 +71,7 @@ func TestKillAnywhere(t *testing.T) {
 				if name == "shutdown" {
 					v.gentle = time.Duration(1+r.Int64N(300)) * time.Millisecond
 				}
+				v.first = 1 + (hits*i/points+r.IntN(1+hits/points))%max(hits, 1)
 				v.killed(t, r, took, hits)
 				v.compare(t, whole, &tally)
 				if t.Failed() {
@@ -100,6 +102,7 @@ type victim struct {
 	dir, bin string
 	id       int // of its runs: one that died before it had a plan begins anew
 	early    int
+	first    int // the hit of a point at which its first life ends
 	server   *scripted.Server
 	planned  time.Time
 	said     []byte
@@ -241,6 +244,9 @@ func (v *victim) killed(t *testing.T, r *rand.Rand, took time.Duration, hits int
 		case life >= 3 || life > 0 && r.IntN(2) == 0:
 		case hits > 0 && v.bin != filepath.Join(built, "colony"):
 			point = fmt.Sprintf("*:%d", 1+r.IntN(hits))
+			if life == 0 {
+				point = fmt.Sprintf("*:%d", v.first)
+			}
 		default:
 			after = time.Duration(r.Int64N(int64(took))) + time.Millisecond
 		}
