@@ -29,6 +29,7 @@ var doors = map[string][]string{
 	"guard/egress":    {"strict"},
 	"guard/trust":     {"strict"},
 	"guard/secrets":   {},
+	"guard/hooks":     {},
 	"event":           {"view", "strict", "failpoint"},
 	"event/eventtest": {"event", "view", "strict"},
 	"tools":           {"view", "strict"},

@@ -218,10 +218,10 @@ func TestAProjectsKeysAreListed(t *testing.T) {
 		}
 		section, name, _ := strings.Cut(k.Name, ".")
 		_, err := configs.Load(configs.Parts{Project: file("/p", fmt.Sprintf("%s: {%s: %s}", section, name, k.Default))})
-		if allowed := may[k.Name] || section == "limits"; (err == nil) != allowed {
+		if allowed := may[k.Name] || section == "limits" || section == "hooks"; (err == nil) != allowed {
 			t.Errorf("%s: got %v, want allowed %t", k.Name, err, allowed)
 		}
-		if listed := may[k.Name] || section == "limits"; strings.HasSuffix(k.Comment, "project") != listed {
+		if listed := may[k.Name] || section == "limits" || section == "hooks"; strings.HasSuffix(k.Comment, "project") != listed {
 			t.Errorf("%s: the default file's comment says otherwise: %s", k.Name, k.Comment)
 		}
 	}

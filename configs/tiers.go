@@ -19,7 +19,7 @@ const (
 
 // unites says that all tiers' entries of a list hold together. Such a list can only bind more.
 func unites(key string) bool {
-	return key == "run.gates" || key == "permissions.deny" || key == "permissions.ask"
+	return key == "run.gates" || key == "permissions.deny" || key == "permissions.ask" || strings.HasPrefix(key, "hooks.")
 }
 
 // caps says that a value is a bound: a project may only lower it, an organisation's is the highest there is.

@@ -29,6 +29,7 @@ type answerKey struct{ call, digest string }
 // if the call would still touch the same. Answers of an earlier batch of the ant are dropped.
 func (p *Policy) Foresee(ctx context.Context, env *tools.Env, calls []tools.Prepared) error {
 	p.asked.forget(env.Ant)
+	p.hooks.forget(env.Ant)
 	asking := pool.New().WithContext(ctx).WithMaxGoroutines(maxOpen).WithFirstError()
 	var about []doubt
 	for _, call := range calls {
@@ -39,7 +40,16 @@ func (p *Policy) Foresee(ctx context.Context, env *tools.Env, calls []tools.Prep
 		if err != nil {
 			return err
 		}
-		if refused == nil && d.Decision == Ask {
+		if refused != nil || d.Decision != Ask {
+			continue
+		}
+		if d, err = p.hear(ctx, env, call, d); ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if d.Decision == Ask {
 			about = append(about, doubt{call, d})
 		}
 	}

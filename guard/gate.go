@@ -24,6 +24,9 @@ func (p *Policy) Gate() tools.Layer {
 			if refused != nil || err != nil {
 				return orZero(refused), err
 			}
+			if d, err = p.hear(ctx, env, call, d); err != nil {
+				return asking(ctx, call, err)
+			}
 			if d.Decision == Ask {
 				if call, d, refused, err = p.settle(ctx, env, call, d); refused != nil || err != nil {
 					return orZero(refused), err
@@ -57,10 +60,14 @@ func (p *Policy) settle(ctx context.Context, env *tools.Env, call tools.Prepared
 	case heard.drift != "":
 		return stop(drift(env, call, heard.drift))
 	}
-	call, d, refused, err = p.judge(env, call)
-	switch {
-	case refused != nil || err != nil:
+	if call, d, refused, err = p.judge(env, call); refused != nil || err != nil {
 		return call, d, refused, err
+	}
+	if d, err = p.hear(ctx, env, call, d); err != nil {
+		r, err := asking(ctx, call, err)
+		return call, d, &r, err
+	}
+	switch {
 	case d.Decision == Ask && !reflect.DeepEqual(heard.call.Effects, call.Effects):
 		return stop(tools.Refuse(tools.PermissionDenied, fmt.Sprintf(
 			"%s was not run: what it would touch changed while the question was open. Look again, then call it anew", call.Call.Name)))

@@ -65,6 +65,7 @@ type Parts struct {
 	Protected []string // written by no call, wherever they lie: settings, state, the log
 	Readable  []string // outside the worktree, read without a question: blobs, toolchains, module caches
 	Writable  []string // outside the worktree, what commands write like the worktree: the ant's scratch
+	Hook      Hook     // nil where nobody has hooks
 }
 
 // Policy is the decision for every call. It holds for any number of ants and is safe for concurrent use.
@@ -72,6 +73,7 @@ type Policy struct {
 	parts   Parts
 	asked   answers
 	session session
+	hooks   hooked
 }
 
 // New checks the parts. A path that is not absolute is an error, and so is ErrNoSandbox.

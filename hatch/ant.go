@@ -233,8 +233,9 @@ func (l *life) furnish() (err error) {
 
 func (l *life) layers(ctx context.Context, policy *guard.Policy) ([]tools.Layer, error) {
 	loops := tools.LoopGuard()
-	return []tools.Layer{beginning(l.halted), tools.Catch(), loops, tools.Refused(), policy.Gate(), tools.Cap(l.settings.limits.ResultCap, l.redact), tools.Retry()},
-		l.remember(ctx, loops)
+	return []tools.Layer{
+		beginning(l.halted), tools.Catch(), loops, tools.Refused(), policy.Gate(), l.toolHooks(), tools.Cap(l.settings.limits.ResultCap, l.redact), tools.Retry(),
+	}, l.remember(ctx, loops)
 }
 
 // What stands round the words of low.

@@ -18,6 +18,7 @@ import (
 	"colony/cards"
 	"colony/event"
 	"colony/guard"
+	"colony/guard/hooks"
 	"colony/guard/sandbox"
 	"colony/guard/secrets"
 	"colony/ledger"
@@ -80,6 +81,9 @@ type Colony struct {
 	base      string
 	firstBase string // where the first of the runs began that this one goes on from
 	box       *sandbox.Sandbox
+	free      *sandbox.Sandbox // for hooks that run unconfined
+	hooks     hooks.Set
+	saidOnce  *once
 	mode      string
 	policies  map[string]*guard.Policy // by card
 	registry  *tools.Registry
@@ -106,7 +110,7 @@ func Open(ctx context.Context, p Parts) (*Colony, error) { return open(ctx, p, n
 // open opens a new run, or one that goes on where it has a past.
 func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
 	p.Person = p.asked()
-	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), warmth: newWarmth(time.After)}
+	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), saidOnce: newOnce(), warmth: newWarmth(time.After)}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
@@ -131,6 +135,9 @@ func (c *Colony) readHouse(context.Context) (err error) {
 		return err
 	}
 	if c.settings, err = readSettings(c.parts.Settings); err != nil {
+		return err
+	}
+	if c.hooks, err = c.parts.hooks(c.settings.hooks); err != nil {
 		return err
 	}
 	c.catalogue, err = model.Builtin()
@@ -276,7 +283,7 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 	if err != nil {
 		return sandboxProblem(err)
 	}
-	return nil
+	return c.unconfined(ctx)
 }
 
 // ownTools are the tools that come with colony.

@@ -74,6 +74,13 @@ func (w *crew) enter(l *life) (leave func()) {
 	}
 }
 
+// living is the ant of this name that is at work; nil where there is none.
+func (w *crew) living(ant string) *life {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lives[ant]
+}
+
 // open is where the answer to a question comes to, until close.
 func (w *crew) open(ask string) (answers <-chan reply, close func()) {
 	w.mu.Lock()

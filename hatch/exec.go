@@ -49,7 +49,7 @@ func (c confined) in(tree, scratch string) confined {
 func (c confined) exec(ctx context.Context, p tools.Process) (tools.Exit, error) {
 	exit, err := c.box.Run(ctx, sandbox.Job{
 		Argv: p.Argv, Dir: p.Dir, Env: append(append([]string{}, c.env...), p.Env...),
-		Writable: []string{c.tree, c.cache}, Readable: append([]string{filepath.Join(c.tree, ".git")}, c.readable...), Scratch: c.scratch, Bound: c.leads(c.tree),
+		Writable: []string{c.tree, c.cache}, Readable: c.readable, Scratch: c.scratch, Bound: c.leads(c.tree),
 		Protected: protectedIn(c.tree), Stdout: p.Stdout, Stderr: p.Stderr,
 	})
 	return tools.Exit(exit), err

@@ -34,6 +34,7 @@ type House struct {
 	Settings  *configs.Settings
 	Cards     *cards.Shelf
 	Untrusted []ProjectFile // project files that name commands or cards and are not trusted as they are now
+	project   configs.File  // the repository's settings that are used; empty where none are
 	private   []string      // values of the user's variables whose names say that they are secret
 }
 
@@ -89,6 +90,7 @@ func Enter(places Places, environ []string, flags map[string]string) (*House, er
 			shelf.Project[f.Path] = f.Data
 		}
 	}
+	h.project = parts.Project
 	if h.Settings, err = configs.Load(parts); err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ func (c *Colony) lay(word string) error {
 			return err
 		}
 		parts := c.parts.guarded(modeOf(name, mode), c.box.Level(), rules, c.parts.Getenv)
+		parts.Hook = c.beforeTools()
 		parts.Readable = append(parts.Readable, filepath.Join(c.parts.runDir(c.run), "blobs"))
 		if c.policies[name], err = guard.New(parts); err != nil {
 			return err

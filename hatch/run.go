@@ -53,7 +53,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 		Ants: c.width(), Returns: c.settings.limits.GateReturns, Labels: c.parts.Labels, Now: c.parts.Now, Kept: c.repo.KeptRef,
 		Batch: c.settings.limits.LandingBatch, Rounds: c.settings.limits.ReviewRounds, Retries: retries,
 		Review: c.settings.run.Review, Reviewer: c.helper(reviewerCard), Resolver: c.helper(resolverCard),
-		File: c.repo.File, Reword: c.repo.Reword, Deliver: c.deliver,
+		Held: c.holds, File: c.repo.File, Reword: c.repo.Reword, Deliver: c.deliver,
 		Caps:  func(t plan.Task) ledger.Caps { return antCaps(c.cards[t.Card]) },
 		Most:  func(card string) int { return c.cards[card].Parallel },
 		Cards: func(card string) []plan.Gate { return plainGates(c.cards[card].Gates) },
@@ -70,6 +70,9 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 	}
 	if c.held, err = c.repo.Close(context.WithoutCancel(ctx)); err != nil {
 		return finished, fmt.Errorf("clean up the worktrees: %w", err)
+	}
+	if err := c.toldHooks(ctx, finished); err != nil {
+		return finished, err
 	}
 	return finished, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"colony/configs"
 	"colony/event"
+	"colony/guard/hooks"
 	"colony/model"
 	"colony/model/openai"
 	"colony/plan"
@@ -39,6 +40,14 @@ type permissionSettings struct {
 	AllowSecrets []string `yaml:"allow_secrets"`
 }
 
+type hookSettings struct {
+	PreToolUse  []hooks.Hook `yaml:"PreToolUse"`
+	PostToolUse []hooks.Hook `yaml:"PostToolUse"`
+	TaskDone    []hooks.Hook `yaml:"TaskDone"`
+	Landing     []hooks.Hook `yaml:"Landing"`
+	RunFinished []hooks.Hook `yaml:"RunFinished"`
+}
+
 type limitSettings struct {
 	GateReturns  int             `yaml:"gate_returns"`
 	PlanFaults   int             `yaml:"plan_faults"`
@@ -70,6 +79,7 @@ type settings struct {
 	run         runSettings
 	sandbox     sandboxSettings
 	permissions permissionSettings
+	hooks       hookSettings
 	limits      limitSettings
 	providers   map[string]providerSettings
 }
@@ -77,7 +87,7 @@ type settings struct {
 func readSettings(from *configs.Settings) (settings, error) {
 	var s settings
 	for name, into := range map[string]any{
-		"run": &s.run, "sandbox": &s.sandbox, "permissions": &s.permissions, "limits": &s.limits, "providers": &s.providers,
+		"run": &s.run, "sandbox": &s.sandbox, "permissions": &s.permissions, "hooks": &s.hooks, "limits": &s.limits, "providers": &s.providers,
 	} {
 		if err := section(from, name, into); err != nil {
 			return settings{}, err

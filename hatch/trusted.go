@@ -137,7 +137,16 @@ func brings(f ProjectFile) ([]string, error) {
 	if err := section(settings, "run", &run); err != nil {
 		return nil, err
 	}
+	var hook hookSettings
+	if err := section(settings, "hooks", &hook); err != nil {
+		return nil, err
+	}
 	runs := append([]string{}, run.Setup...)
+	for _, moment := range moments {
+		for _, h := range hook.at(moment) {
+			runs = append(runs, moment+" hook: "+h.Run)
+		}
+	}
 	for _, g := range run.Gates {
 		runs = append(runs, g.Run)
 	}

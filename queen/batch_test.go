@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"colony/event"
 	"colony/plan"
@@ -34,11 +33,7 @@ func batched(t *testing.T, w *world, set func(*queen.Parts)) event.RunFinished {
 		}
 		return queen.Outcome{Reason: queen.Done, Verdict: queen.Approve}
 	}
-	w.ant = func(_ context.Context, o queen.Order) (queen.Outcome, error) {
-		out := w.work(o)
-		out.Gates = []event.GateReceipt{{Command: "test", Ms: time.Minute.Milliseconds()}}
-		return out, nil
-	}
+	w.ant = w.slow
 	gate := p.Gate
 	p.Gate = func(ctx context.Context, dir string, g plan.Gate) (event.GateReceipt, error) {
 		if dir == with("base", "first.1") {

@@ -23,6 +23,7 @@ type arrival struct {
 	ran       string // the tree on which its gates ran
 	silent    string // the candidate without a word of its author, to go on from
 	conflict  *repo.Conflict
+	held      string   // why it is not to land, though nothing else is against it
 	inputs    []string // what changed of that which gates run
 	receipts  []event.GateReceipt
 	red       []event.GateReceipt // those that hold it back
@@ -108,6 +109,9 @@ func (l *batch) stage(ctx context.Context, tasks []*task) (staged, rest []*arriv
 			if err := l.look(ctx, a); err != nil {
 				return nil, nil, err
 			}
+			if a.held != "" && onto != l.head {
+				continue // it would go on from work that may not land
+			}
 		case onto != l.head:
 			continue
 		case a.conflict != nil:
@@ -136,6 +140,12 @@ func (l *batch) look(ctx context.Context, a *arrival) (err error) {
 		return nil
 	}
 	a.silent = a.candidate.Commit
+	if l.p.Held != nil {
+		if a.held, err = l.p.Held(ctx, t.ID, t.ant(), a.candidate); err != nil || a.held != "" {
+			a.outcome = "gate"
+			return err
+		}
+	}
 	a.candidate.Commit, err = l.p.Reword(ctx, a.candidate.Commit, t.account)
 	return err
 }
@@ -322,7 +332,11 @@ func (r *run) settled(ctx context.Context, a *arrival) error {
 		return r.again(ctx, t, r.reconcile(t, a.conflict), "conflict")
 	case "gate":
 		t.from, t.detail = a.onto, "red on the combined tree: "+titles(a.red)
-		return r.again(ctx, t, Order{Base: a.silent, Kind: "gate", Told: toldGates(a.red), Red: a.red}, "gate")
+		told := toldGates(a.red)
+		if a.held != "" {
+			t.detail, told = "a hook blocks the landing: "+a.held, "A hook of the user's keeps your work from landing: "+a.held+"\n\nMend it, then call done."
+		}
+		return r.again(ctx, t, Order{Base: a.silent, Kind: "gate", Told: told, Red: a.red}, "gate")
 	}
 	r.halt(&r.stale, true, "somebody else moved the branch "+r.p.Branch)
 	return r.end(ctx, t, failed, "conflict")

@@ -52,6 +52,9 @@ type Parts struct {
 	Reviewer, Resolver string
 	Labels             map[string]string // may be empty
 	Now                func() time.Time
+	// Held, where it is set, is asked before work is joined to the branch. Its word is why it is not to be, which goes back
+	// to the author.
+	Held func(ctx context.Context, task, ant string, work repo.Candidate) (why string, err error)
 	// Deliver, where it is set, takes the branch on when every task has landed or needed no change. Its word is why it did
 	// not, which is the run's reason then.
 	Deliver func(ctx context.Context, head string) (why string, err error)

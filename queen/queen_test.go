@@ -16,6 +16,7 @@ import (
 
 func TestAPlanLands(t *testing.T) {
 	w := newWorld()
+	w.ant = w.slow
 	f := run(t, t.Context(), w.parts(tasks(task("a"), task("b"), task("c", "a", "b")), "test"))
 	if f.Exit != 0 || f.Status != "landed" || statuses(f) != "a=landed b=landed c=landed" || f.Commit != w.branch {
 		t.Errorf("%+v", f)

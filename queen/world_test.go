@@ -72,6 +72,13 @@ func (w *world) work(o queen.Order) queen.Outcome {
 	return queen.Outcome{Reason: queen.Done, Commit: commit, Tree: w.trees[commit], Files: []string{o.Task}}
 }
 
+// slow is an ant whose gates take long: what it brings lands after all that lands.
+func (w *world) slow(_ context.Context, o queen.Order) (queen.Outcome, error) {
+	out := w.work(o)
+	out.Gates = []event.GateReceipt{{Command: "test", Ms: time.Minute.Milliseconds()}}
+	return out, nil
+}
+
 func with(tree string, changes ...string) string {
 	all := append(strings.Split(tree, " "), changes...)
 	slices.Sort(all)

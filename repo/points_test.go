@@ -81,7 +81,7 @@ func goesOn(t *testing.T, dir, state, said string) {
 	}
 	for _, name := range strings.Fields(strings.ReplaceAll(said, "wrote ", "")) {
 		if !found(t, dir, r, name) {
-			t.Errorf("%s is lost", name)
+			t.Errorf("%s is lost; refs:\n%s", name, git(t, dir, "for-each-ref"))
 		}
 	}
 	head = land(t, r, head, work(t, r, "more", head, "more", "more\n").SHA)

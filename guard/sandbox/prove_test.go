@@ -1,0 +1,36 @@
+package sandbox_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"colony/guard/sandbox"
+)
+
+// Every break-out works in the open and none in a sandbox; what does not work in the open would prove nothing.
+func TestProve(t *testing.T) {
+	for _, level := range []string{"workspace", "read-only", "off"} {
+		dir := t.TempDir()
+		by, proofs, err := sandbox.Prove(t.Context(), level, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(proofs) < 12 || by == "" {
+			t.Errorf("%s: %d proofs by %q", level, len(proofs), by)
+		}
+		for _, p := range proofs {
+			if p.Void || p.Held != (level != "off") {
+				t.Errorf("%s: %+v", level, p)
+			}
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: left %v, %v", level, left, err)
+		}
+		for _, place := range []string{"/tmp", "/dev/shm"} {
+			if left, err := filepath.Glob(place + "/colony-proof-*"); err != nil || len(left) > 0 {
+				t.Errorf("%s: left %v, %v", level, left, err)
+			}
+		}
+	}
+}
