@@ -30,6 +30,7 @@ check:
 damage:
 	@COLONY_DAMAGE=all $(GO) test ./event -run 'CutAtEveryByte|FlippedBits' -v -count 1 -timeout 60m | grep -v '^=== '
 	@$(GO) test -tags failpoints ./failpoint ./event ./repo -count 1 -timeout 10m
+	@$(GO) test -tags failpoints ./cmd/colony -run TestKilledWhile -count 1 -timeout 10m
 
 # Ants hatched at once, two colonies beside a committing user, and random actions on random repositories, so many rounds.
 ROUNDS ?= 20

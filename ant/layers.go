@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"colony/event"
+	"colony/failpoint"
 	"colony/tools"
 )
 
@@ -42,7 +43,14 @@ func (a *Ant) intent(next tools.Handler) tools.Handler {
 		if err := a.start(ctx, p, started); err != nil {
 			return tools.Result{}, err
 		}
-		return next(ctx, env, p)
+		if err := failpoint.Hit("ant.effect.before"); err != nil {
+			return tools.Result{}, err
+		}
+		r, err := next(ctx, env, p)
+		if hit := failpoint.Hit("ant.effect.after"); hit != nil {
+			return r, hit
+		}
+		return r, err
 	}
 }
 

@@ -3,6 +3,8 @@ package failpoint
 // Names are all points that there are, sorted. A test compares them with the source.
 func Names() []string {
 	return []string{
+		"ant.effect.after",      // the call came to what it came to, the log has nothing of it
+		"ant.effect.before",     // the call is on the log as begun, nothing of it happened
 		"event.answer.before",   // the group is durable, nobody was told
 		"event.append.before",   // the group's first record
 		"event.flush.after",     // the commit, and with it the flush, returned

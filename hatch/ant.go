@@ -42,10 +42,11 @@ type life struct {
 	ears    sync.Mutex              // guards heard and waiting
 	heard   []string                // texts from outside that wait for the next tool boundary
 	risen   bool                    // it works with the model that its card escalates to
-	warned  map[ledger.Little]bool  // by scope and cap: what the ant was told of
+	warned  map[string]bool         // the caps that the ant was told of, as low spells them without the amount
 	before  before                  // what it did before a crash
 	lost    string                  // of it, for the ant; empty where all is there
 	waiting []event.AskOpened       // questions of an earlier process that nobody answered
+	calls   []relived               // of an earlier process, for the loop guard
 	red     map[string]string       // by gate, the tree on which it was red last
 }
 
@@ -77,7 +78,7 @@ func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error
 
 // newLife gives an order's ant its worktree and its account.
 func (c *Colony) newLife(ctx context.Context, o queen.Order, shelf *tools.Registry) (*life, error) {
-	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[ledger.Little]bool{}, red: map[string]string{}}
+	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[string]bool{}, red: map[string]string{}}
 	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
 	var err error
 	if o.Continues {
@@ -128,7 +129,7 @@ func (l *life) wake(ctx context.Context, first string) error {
 	if l.order.Continues {
 		return l.goOn(ctx, memory)
 	}
-	if err := l.animate(memory); err != nil {
+	if err := l.animate(ctx, memory); err != nil {
 		return err
 	}
 	if memory.Turns() == 0 {
@@ -138,8 +139,12 @@ func (l *life) wake(ctx context.Context, first string) error {
 }
 
 // animate makes the ant of a memory, with the model that it works with now.
-func (l *life) animate(memory *ant.Memory) (err error) {
+func (l *life) animate(ctx context.Context, memory *ant.Memory) (err error) {
 	policy := l.policies[l.order.Card]
+	layers, err := l.layers(ctx, policy)
+	if err != nil {
+		return err
+	}
 	system := l.system(l.card)
 	way := l.routed[l.model.String()]
 	asked := model.Provider(sending{l.book.Meter(l.account, way.client), l.halted})
@@ -149,7 +154,7 @@ func (l *life) animate(memory *ant.Memory) (err error) {
 	l.ant, err = ant.New(ant.Parts{
 		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.card.Effort,
 		Model:    way.governor.Around(asked),
-		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: l.layers(policy), Foresee: policy.Foresee, Log: l.log,
+		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: layers, Foresee: policy.Foresee, Log: l.log,
 		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
 		Calls: func(n int) error { return l.book.Calls(l.account, n) },
 		Low:   l.low, Heard: l.take,
@@ -166,7 +171,7 @@ func (l *life) recall(ctx context.Context) (*ant.Memory, error) {
 	if l.order.Attempt == 1 && !l.risen {
 		return memory, nil
 	}
-	asked := int64(0)
+	asked, worktree := int64(0), ""
 	for e, err := range l.log.Read(ctx, 0) {
 		if err != nil {
 			return nil, err
@@ -177,12 +182,26 @@ func (l *life) recall(ctx context.Context) (*ant.Memory, error) {
 		if err := memory.Apply(e); err != nil {
 			return nil, err
 		}
-		if _, ok := e.Body.(event.AskOpened); ok {
+		switch b := e.Body.(type) {
+		case event.AskOpened:
 			asked++
+		case event.AntTold:
+			l.wasLow(b.Text)
+		case event.AntHatched:
+			if b.Worktree != worktree {
+				worktree, l.calls = b.Worktree, nil
+			}
+		case event.ToolStarted:
+			l.calls = append(l.calls, relived{call: tools.Call{ID: b.Call, Name: b.Tool, Args: b.Args}})
+		case event.ToolDone:
+			l.relive(b)
 		}
 	}
 	l.asked.Store(max(asked, l.asked.Load()))
 	l.waiting = memory.Asks()
+	if worktree != l.tree.Dir {
+		l.calls = nil
+	}
 	if !l.order.Continues {
 		memory.Move(l.tree.Dir)
 	}
@@ -212,25 +231,47 @@ func (l *life) furnish() (err error) {
 	return nil
 }
 
-func (l *life) layers(policy *guard.Policy) []tools.Layer {
-	return []tools.Layer{beginning(l.halted), tools.Catch(), tools.LoopGuard(), tools.Refused(), policy.Gate(), l.toolHooks(), tools.Cap(l.settings.limits.ResultCap, l.redact), tools.Retry()}
+func (l *life) layers(ctx context.Context, policy *guard.Policy) ([]tools.Layer, error) {
+	loops := tools.LoopGuard()
+	return []tools.Layer{
+		beginning(l.halted), tools.Catch(), loops, tools.Refused(), policy.Gate(), l.toolHooks(), tools.Cap(l.settings.limits.ResultCap, l.redact), tools.Retry(),
+	}, l.remember(ctx, loops)
 }
+
+// What stands round the words of low.
+const (
+	lowHead = "Low: "
+	lowTail = ". Make it compile, leave notes of what is open, and call done."
+)
 
 // low says once of each cap that under a fifth of it is left.
 func (l *life) low() (string, error) {
 	all, err := l.book.Low(l.account)
 	var words []string
 	for _, one := range all {
-		about := ledger.Little{Scope: one.Scope, Cap: one.Cap}
+		word := fmt.Sprintf("%s are left of the %s's cap", one.Left, one.Scope)
+		_, about, _ := strings.Cut(word, " ")
 		if !l.warned[about] {
 			l.warned[about] = true
-			words = append(words, fmt.Sprintf("%s are left of the %s's cap", one.Left, one.Scope))
+			words = append(words, word)
 		}
 	}
 	if len(words) == 0 {
 		return "", err
 	}
-	return "Low: " + strings.Join(words, "; ") + ". Make it compile, leave notes of what is open, and call done.", err
+	return lowHead + strings.Join(words, "; ") + lowTail, err
+}
+
+// wasLow takes a text that the ant was told earlier: what it says of caps is not said again.
+func (l *life) wasLow(text string) {
+	words, ok := strings.CutPrefix(text, lowHead)
+	if !ok {
+		return
+	}
+	for _, one := range strings.Split(strings.TrimSuffix(words, lowTail), "; ") {
+		_, about, _ := strings.Cut(one, " ")
+		l.warned[about] = true
+	}
 }
 
 func (l *life) hatched(system string) error {

@@ -22,22 +22,23 @@ const (
 )
 
 // approve asks a person about the plan, who may change it before it starts. Where nobody can be asked it starts if
-// its high estimate is within the budget. An *queen.Unplanned says why it does not start.
+// its high estimate is within the budget. What was answered before a crash about the same plan counts, and a question
+// that was open is asked again under its id. An *queen.Unplanned says why the plan does not start.
 func (c *Colony) approve(ctx context.Context, p plan.Plan, book experience) (plan.Plan, *event.Estimate, error) {
 	estimate := book.estimate(p)
-	if c.parts.Yes {
-		return p, estimate, nil
-	}
 	over := c.over(estimate)
-	if c.parts.Headless {
-		if over != "" {
-			return p, nil, &queen.Unplanned{Exit: 5, Reason: "over_budget: " + over + ": raise the budget, or start it as it is with --yes"}
-		}
-		return p, estimate, nil
+	last, err := c.judged(ctx, shownPlan(p, estimate, over, nil))
+	switch {
+	case err != nil || last.answer == planStart:
+		return p, estimate, err
+	case c.parts.Yes:
+		return p, estimate, c.startUnasked(last, "yes")
+	case c.parts.Headless:
+		return p, estimate, c.unattended(ctx, last, over)
 	}
 	text := plan.Write(p)
 	var faults strict.Faults
-	for n := 1; ; n++ {
+	for n := last.next; ; n++ {
 		word, err := c.judge(ctx, n, shownPlan(p, estimate, over, faults), len(faults) > 0)
 		if err != nil {
 			return p, nil, err
@@ -56,9 +57,38 @@ func (c *Colony) approve(ctx context.Context, p plan.Plan, book experience) (pla
 			}
 			faults = strict.Faults{{Text: err.Error()}}
 		case planEnd:
-			return p, nil, &queen.Unplanned{Exit: 5, Reason: "the plan was declined"}
+			return p, nil, errDeclined
 		}
 	}
+}
+
+var errDeclined = &queen.Unplanned{Exit: 5, Reason: "the plan was declined"}
+
+// unattended lets a plan start that nobody can be asked about: an answer that was left for its question counts, else the
+// budget does.
+func (c *Colony) unattended(ctx context.Context, last judgement, over string) error {
+	if last.open && c.crew.early(last.ask()) {
+		word, err := c.judge(ctx, last.next, last.text, false)
+		switch {
+		case err != nil || word == planStart:
+			return err
+		case word == planEnd:
+			return errDeclined
+		}
+		last.open = false
+	}
+	if over != "" {
+		return &queen.Unplanned{Exit: 5, Reason: "over_budget: " + over + ": raise the budget, or start it as it is with --yes"}
+	}
+	return c.startUnasked(last, "headless")
+}
+
+// startUnasked closes the question that was left open about a plan which starts without it.
+func (c *Colony) startUnasked(last judgement, via string) error {
+	if !last.open {
+		return nil
+	}
+	return c.record("", event.AskAnswered{Ask: last.ask(), Answer: planStart, By: event.By{Via: via}})
 }
 
 // shownPlan is the plan as a person reads it before it starts.
@@ -76,6 +106,53 @@ func shownPlan(p plan.Plan, estimate *event.Estimate, over string, faults strict
 	return text
 }
 
+// judgement is what came of the questions about plans in earlier processes of a run: the number of the next one, whether
+// that is an old one which is open still, and the answer that the last one got. Open and answer are about this text.
+type judgement struct {
+	next         int
+	open         bool
+	text, answer string
+}
+
+func (j judgement) ask() string { return fmt.Sprintf("plan.%d", j.next) }
+
+// judged folds them. A question that was left open about another plan is closed.
+func (c *Colony) judged(ctx context.Context, text string) (judgement, error) {
+	j := judgement{next: 1, text: text}
+	if c.past == nil {
+		return j, nil
+	}
+	var last event.AskOpened
+	for e, err := range c.log.Read(ctx, 0) {
+		if err != nil {
+			return j, err
+		}
+		switch b := e.Body.(type) {
+		case event.AskOpened:
+			if b.Kind == "plan" && (b.Ask != last.Ask || !j.open) {
+				j.next++
+			}
+			if b.Kind == "plan" {
+				last, j.open, j.answer = b, true, ""
+			}
+		case event.AskAnswered:
+			if b.Ask == last.Ask {
+				j.open, j.answer = false, b.Answer
+			}
+		}
+	}
+	switch {
+	case last.Text == text && j.open:
+		j.next--
+	case j.open:
+		j.open = false
+		return j, c.record("", event.AskAnswered{Ask: last.Ask, By: event.By{Via: "resume"}})
+	case last.Text != text:
+		j.answer = ""
+	}
+	return j, nil
+}
+
 // judge puts the plan to the person and keeps question and answer in the log. Words that are none of the choices are
 // asked about again; a plan with faults cannot start.
 func (c *Colony) judge(ctx context.Context, n int, text string, faulty bool) (string, error) {
@@ -83,7 +160,7 @@ func (c *Colony) judge(ctx context.Context, n int, text string, faulty bool) (st
 	if faulty {
 		q.Choices = []string{planEdit, planEnd}
 	}
-	id, limit := fmt.Sprintf("plan.%d", n), time.Duration(c.settings.limits.Ask)
+	id, limit := judgement{next: n}.ask(), time.Duration(c.settings.limits.Ask)
 	opened := event.AskOpened{Ask: id, Kind: q.Kind, Text: q.Text, Choices: q.Choices, Default: planEnd, Deadline: c.parts.Now().Add(limit)}
 	if err := c.record("", opened); err != nil {
 		return "", err

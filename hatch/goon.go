@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"colony/ant"
 	"colony/event"
 	"colony/repo"
+	"colony/tools"
 )
 
 // before is what an ant did in the attempt that it goes on with: a fold over its events since it got its worktree.
@@ -73,8 +75,12 @@ func (l *life) goesOnIn(ctx context.Context) (lost string, err error) {
 		l.work = repo.Commit{SHA: made.Commit, Tree: made.Tree, Files: made.Files, Refused: made.Refused}
 	}
 	content := head
-	if l.order.Review == nil { // the log may not tell of what was kept while the run was being stopped
-		if kept, err := l.repo.Resolve(ctx, l.repo.KeptRef(l.order.Task)); err == nil {
+	if kept := l.past.Kept[l.order.Task]; kept != "" && l.order.Review == nil {
+		fork, err := l.repo.Fork(ctx, head, kept)
+		if err != nil {
+			return "", err
+		}
+		if fork == head { // else it is of an earlier attempt
 			content = kept
 		}
 	}
@@ -118,7 +124,7 @@ func (l *life) goOn(ctx context.Context, memory *ant.Memory) error {
 		l.risen, l.model = true, other
 		l.account.Provider, l.account.Model = other.provider, other.name
 	}
-	if err := l.animate(memory); err != nil {
+	if err := l.animate(ctx, memory); err != nil {
 		return err
 	}
 	return l.ant.Resume(ctx, l.lost)
@@ -128,4 +134,40 @@ func (l *life) goOn(ctx context.Context, memory *ant.Memory) error {
 func (l *life) reused(command, tree string) (event.GateReceipt, bool) {
 	r, ok := l.before.passed[command+"\x00"+tree]
 	return r, ok
+}
+
+// relived is a call of an earlier process and what it came to.
+type relived struct {
+	call   tools.Call
+	result *tools.Result // nil where it has none
+}
+
+// relive takes the result of a call that began.
+func (l *life) relive(d event.ToolDone) {
+	for i := len(l.calls) - 1; i >= 0; i-- {
+		if l.calls[i].call.ID != d.Call || l.calls[i].result != nil {
+			continue
+		}
+		r := &tools.Result{Fault: tools.Fault(d.Fault), Text: d.Text, Exit: d.Exit, Duration: time.Duration(d.Ms) * time.Millisecond}
+		for _, s := range d.Seen {
+			r.Seen = append(r.Seen, tools.Seen(s))
+		}
+		l.calls[i].result = r
+		return
+	}
+}
+
+// remember lets the loop guard see the calls of an earlier process in the same worktree; none of them runs.
+func (l *life) remember(ctx context.Context, loops tools.Layer) error {
+	for _, past := range l.calls {
+		if past.result == nil {
+			continue
+		}
+		seen := loops(func(context.Context, *tools.Env, tools.Prepared) (tools.Result, error) { return *past.result, nil })
+		if _, err := seen(ctx, l.env, l.env.Tools.Prepare(past.call)); err != nil {
+			return err
+		}
+	}
+	l.calls = nil
+	return nil
 }

@@ -76,5 +76,5 @@ func (l *life) escalate(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, l.animate(memory)
+	return true, l.animate(ctx, memory)
 }

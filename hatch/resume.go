@@ -170,13 +170,18 @@ func (c *Colony) goesOn(ctx context.Context) error {
 
 // rescue finds what was kept of each task. Worktrees in which no ant goes on are given up.
 func (c *Colony) rescue(ctx context.Context) error {
+	goes, used := c.past.Trees(), map[string]bool{}
+	for task := range goes {
+		if c.past.Kept[task] == "" { // it may be there, and colony was killed before the log said so
+			c.past.Kept[task] = c.repo.KeptRef(task)
+		}
+	}
 	for task, ref := range c.past.Kept {
 		commit, err := c.repo.Resolve(ctx, ref)
 		if c.past.Kept[task] = commit; err != nil {
 			delete(c.past.Kept, task)
 		}
 	}
-	goes, used := c.past.Trees(), map[string]bool{}
 	for _, dir := range goes {
 		used[filepath.Base(dir)] = true
 	}

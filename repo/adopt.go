@@ -12,16 +12,11 @@ import (
 
 // Adopt takes up the worktree of a dead ant: its files as they are, and as its last commit head. Where it is gone, it is
 // made anew at the same place with the files of content, and head as its commit, so that what content has beyond head is
-// uncommitted as it was; content that does not rest on head counts as head. It is false where the worktree had to be made, and a *HeldError where files are there that git does
+// uncommitted as it was. It is false where the worktree had to be made, and a *HeldError where files are there that git does
 // not know any more. No other process is at work on the run.
 func (r *Repo) Adopt(ctx context.Context, name, head, content string) (*Tree, bool, error) {
 	if err := errors.Join(checkName(name), checkID(head, content)); err != nil {
 		return nil, false, fmt.Errorf("adopt a worktree: %w", err)
-	}
-	if later, err := r.reaches(ctx, content, head); err != nil {
-		return nil, false, fmt.Errorf("adopt the worktree %s: %w", name, err)
-	} else if !later { // it is of before head
-		content = head
 	}
 	t := r.tree(name, r.Place(name), r.run+"."+name, content)
 	whole, err := t.whole()

@@ -11,6 +11,9 @@ const (
 	refuseAt = 5
 )
 
+// warning begins what is said below a result.
+const warning = "\n\n[This call gave the same result "
+
 // LoopGuard warns of a call that gives the same result for the third time while nothing changed, and refuses it
 // from the fifth on. A change is a file written, or a success of a call that is not read-only; what a call did
 // itself is no change for its own repetition, and doing the same again changes nothing. Calls that change
@@ -30,7 +33,7 @@ func LoopGuard() Layer {
 				return r, err
 			}
 			if n := g.note(id, r); n >= warnAt {
-				r.Text += fmt.Sprintf("\n\n[This call gave the same result %d times while nothing changed; the fifth is refused. Do something else.]", n)
+				r.Text += fmt.Sprintf(warning+"%d times while nothing changed; the fifth is refused. Do something else.]", n)
 			}
 			return r, nil
 		}

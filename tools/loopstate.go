@@ -123,12 +123,14 @@ func withoutNonces(s string) string {
 	return regexp.MustCompile(`[\pL_-]*\pN[\pL\pN_-]*`).ReplaceAllString(s, "#")
 }
 
-// untimed is the text of a result without how long its command took, which no two runs share.
+// untimed is the text of a result without how long its command took, which no two runs share, and without what an earlier
+// guard said below it.
 func untimed(r Result) string {
+	text, _, _ := strings.Cut(r.Text, warning)
 	if r.Exit == nil || r.Duration <= 0 {
-		return r.Text
+		return text
 	}
-	return strings.ReplaceAll(r.Text, r.Duration.Round(time.Millisecond).String(), "#")
+	return strings.ReplaceAll(text, r.Duration.Round(time.Millisecond).String(), "#")
 }
 
 func sum(parts ...string) uint64 {

@@ -23,11 +23,14 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
+// JR01, contract 68, law 5.
+//
 // TestKillAnywhere kills the built command at random moments of a run, and of the resumes after it, until the run ends:
 // the final tree is that of a run that nobody killed, every task landed once, no effect ran twice, no provider refused the
 // rebuilt conversation, and every reply that was received whole is on the bill or marked lost.
 //
-// COLONY_KILL is how many points each scenario is killed at. With it, half of them are at the named points of failpoint.
+// COLONY_KILL is how many points each scenario is killed at. With it, half of them are at the named points of failpoint,
+// spread evenly over those that a whole run hits.
 func TestKillAnywhere(t *testing.T) {
 	points, seed := 3, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("COLONY_KILL")); err == nil {
@@ -39,10 +42,7 @@ func TestKillAnywhere(t *testing.T) {
 	}
 	pointed := ""
 	if os.Getenv("COLONY_KILL") != "" {
-		pointed = filepath.Join(t.TempDir(), "colony")
-		if out, err := exec.Command("go", "build", "-tags", "failpoints", "-o", pointed, ".").CombinedOutput(); err != nil {
-			t.Fatalf("build: %v %s", err, out)
-		}
+		pointed = withPoints(t)
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
@@ -71,6 +71,7 @@ func TestKillAnywhere(t *testing.T) {
 				if name == "shutdown" {
 					v.gentle = time.Duration(1+r.Int64N(300)) * time.Millisecond
 				}
+				v.first = 1 + (hits*i/points+r.IntN(1+hits/points))%max(hits, 1)
 				v.killed(t, r, took, hits)
 				v.compare(t, whole, &tally)
 				if t.Failed() {
@@ -83,6 +84,16 @@ func TestKillAnywhere(t *testing.T) {
 	}
 }
 
+// withPoints builds the command with the points of failpoint.
+func withPoints(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "colony")
+	if out, err := exec.Command("go", "build", "-tags", "failpoints", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v %s", err, out)
+	}
+	return bin
+}
+
 // tally is what a scenario's points came to.
 type tally struct{ kills, unclear, lost, early int }
 
@@ -91,12 +102,14 @@ type victim struct {
 	dir, bin string
 	id       int // of its runs: one that died before it had a plan begins anew
 	early    int
+	first    int // the hit of a point at which its first life ends
 	server   *scripted.Server
 	planned  time.Time
 	said     []byte
 	story    []string
 	heedless bool
 	gentle   time.Duration // between a SIGTERM and the SIGKILL after it; 0 where there is none
+	when     string        // in the line from which its time counts; empty where it counts from the start or the resume
 }
 
 func newVictim(t *testing.T, archive *txtar.Archive, bin string) *victim {
@@ -194,7 +207,7 @@ func (v *victim) colony(t *testing.T, after time.Duration, point string, args ..
 	var kept bytes.Buffer
 	for lines.Scan() {
 		kept.Write(append(lines.Bytes(), '\n'))
-		if begun := bytes.Contains(lines.Bytes(), []byte(`"type":"run.started"`)) || bytes.Contains(lines.Bytes(), []byte(`"type":"run.resumed"`)); begun {
+		if v.begun(lines.Bytes()) {
 			v.planned = time.Now()
 			if after > 0 {
 				if v.gentle > 0 {
@@ -214,6 +227,13 @@ func (v *victim) colony(t *testing.T, after time.Duration, point string, args ..
 	return cmd.ProcessState.ExitCode()
 }
 
+func (v *victim) begun(line []byte) bool {
+	if v.when != "" {
+		return bytes.Contains(line, []byte(v.when))
+	}
+	return bytes.Contains(line, []byte(`"type":"run.started"`)) || bytes.Contains(line, []byte(`"type":"run.resumed"`))
+}
+
 // killed runs and resumes until the run is over. It is killed three times at most.
 func (v *victim) killed(t *testing.T, r *rand.Rand, took time.Duration, hits int) {
 	t.Helper()
@@ -224,6 +244,9 @@ func (v *victim) killed(t *testing.T, r *rand.Rand, took time.Duration, hits int
 		case life >= 3 || life > 0 && r.IntN(2) == 0:
 		case hits > 0 && v.bin != filepath.Join(built, "colony"):
 			point = fmt.Sprintf("*:%d", 1+r.IntN(hits))
+			if life == 0 {
+				point = fmt.Sprintf("*:%d", v.first)
+			}
 		default:
 			after = time.Duration(r.Int64N(int64(took))) + time.Millisecond
 		}

@@ -17,8 +17,9 @@ func (a *app) resumeCmd() *cobra.Command {
 			"ant that was at work goes on in its conversation and its worktree. A call that was cut off is looked after by its file's\n" +
 			"content; where nobody can say whether it had an effect, the ant is told so. A task that had failed begins with another\n" +
 			"ant, which is told where the work of the earlier one is kept. Plan, settings, cards and labels are the run's own; what\n" +
-			"it has spent counts under its caps. Questions that were open are asked again; answers left meanwhile count.\n" + exitHelp,
-		Example: "  colony resume\n  colony resume @ --budget 20 --ants 2",
+			"it has spent counts under its caps. Questions that were open are asked again; answers left meanwhile count. --yes starts\n" +
+			"a plan that was not approved yet, also over the budget; it answers nothing else.\n" + exitHelp,
+		Example: "  colony resume\n  colony resume @ --budget 20 --ants 2\n  colony resume @ --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			models, err := modelFlags(o.models)
 			if err != nil {
@@ -33,7 +34,7 @@ func (a *app) resumeCmd() *cobra.Command {
 				return err
 			}
 			parts := hatch.Parts{
-				Version: version, House: house, Models: models, Getenv: a.getenv, Headless: a.headless(),
+				Version: version, House: house, Models: models, Getenv: a.getenv, Headless: a.headless(), Yes: o.yes, Edit: a.edit, Save: a.savePlan,
 				Now: time.Now, Diagnostics: a.diagnostics(), Person: hatch.Nobody,
 			}
 			if err := onAsk(cmd, o.onAsk, &parts); err != nil {
@@ -52,8 +53,9 @@ func (a *app) resumeCmd() *cobra.Command {
 	f.StringVar(&o.maxTokens, "max-tokens", "", "use at most this many `TOKENS` in all, or none")
 	f.StringVar(&o.wall, "wall", "", "take at most this `DURATION` from now")
 	f.StringVar(&o.onAsk, "on-ask", "", onAskHelp)
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the plan starts, where it has not started yet")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "watch", "yes/y")
+	laterFlags(cmd, "watch")
 	return cmd
 }

@@ -92,6 +92,7 @@ var flagsShown = map[string]string{
 	"resume --on-ask":         "asks.txtar",
 	"resume --state-dir":      "resume.txtar",
 	"resume --wall":           "resume.txtar",
+	"resume --yes":            "approve.txtar",
 	"run --ants":              "settings.txtar",
 	"run --base":              "settings.txtar",
 	"run --include-dirty":     "dirty.txtar",
