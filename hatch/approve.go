@@ -165,7 +165,7 @@ func (c *Colony) judge(ctx context.Context, n int, text string, faulty bool) (st
 	if err := c.record("", opened); err != nil {
 		return "", err
 	}
-	answer, by, err := c.answered(ctx, id, q, limit)
+	answer, by, err := c.answered(ctx, opened, q, limit, func(b event.Body) error { return c.record("", b) })
 	if err != nil {
 		return "", err
 	}

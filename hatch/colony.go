@@ -60,7 +60,10 @@ type Parts struct {
 	Save func(run string, plan []byte) (file string, err error)
 	// Stuck is told when the disk takes nothing and the run begins to wait for it; nil where nobody is to be told.
 	Stuck func(*event.StuckError)
+	// Now tells the time. The difference of two of its times is what passed while the machine was awake, and Slept is how
+	// long it has slept since it was started.
 	Now   func() time.Time
+	Slept func() time.Duration
 	// Diagnostics is for the operator; what a user must know is an event or a Problem.
 	Diagnostics hclog.Logger
 }

@@ -18,7 +18,7 @@ const deskEvery = 100 * time.Millisecond
 type crew struct {
 	mu    sync.Mutex // guards what follows
 	lives map[string]*life
-	asks  map[string]chan reply
+	asks  map[string]opening
 	stop  context.CancelCauseFunc // stops the run; nil before it runs
 	ahead map[string]*event.Wish  // answers to questions of an earlier process that are not open again yet; nil until one comes
 }
@@ -30,7 +30,13 @@ type reply struct {
 }
 
 func newCrew() *crew {
-	return &crew{lives: map[string]*life{}, asks: map[string]chan reply{}, ahead: map[string]*event.Wish{}}
+	return &crew{lives: map[string]*life{}, asks: map[string]opening{}, ahead: map[string]*event.Wish{}}
+}
+
+// opening is a question that is open: where its answer comes to, and word that the machine slept.
+type opening struct {
+	answers chan reply
+	slept   chan time.Duration
 }
 
 // begin says how the run is stopped.
@@ -81,20 +87,32 @@ func (w *crew) living(ant string) *life {
 	return w.lives[ant]
 }
 
-// open is where the answer to a question comes to, until close.
-func (w *crew) open(ask string) (answers <-chan reply, close func()) {
+// open opens a question, until close.
+func (w *crew) open(ask string) (o opening, close func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := make(chan reply, 1)
-	w.asks[ask] = c
+	o = opening{make(chan reply, 1), make(chan time.Duration, 8)}
+	w.asks[ask] = o
 	if early := w.ahead[ask]; early != nil {
-		c <- replyOf(*early)
+		o.answers <- replyOf(*early)
 	}
 	delete(w.ahead, ask)
-	return c, func() {
+	return o, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		delete(w.asks, ask)
+	}
+}
+
+// awoke tells those who asked that the machine slept.
+func (w *crew) awoke(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, o := range w.asks {
+		select {
+		case o.slept <- d:
+		default: // it has not taken the last eight
+		}
 	}
 }
 
@@ -110,11 +128,17 @@ func (s *stopWish) ExitCode() int { return 130 }
 func (c *Colony) tend(ctx context.Context, stop context.CancelCauseFunc) error {
 	tick := time.NewTicker(deskEvery)
 	defer tick.Stop()
+	machine := sleeper{slept: c.parts.Slept, known: c.parts.Slept()}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+		}
+		if d := machine.look(); d > 0 {
+			if err := c.awoke(d); err != nil {
+				return err
+			}
 		}
 		if err := c.clear(stop); err != nil {
 			return err
@@ -173,7 +197,7 @@ func (w *crew) find(ant string) (*life, bool) {
 func (w *crew) answer(wish event.Wish) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c, ok := w.asks[wish.Ask]
+	o, ok := w.asks[wish.Ask]
 	if !ok {
 		early, expected := w.ahead[wish.Ask]
 		if expected && early == nil {
@@ -182,7 +206,7 @@ func (w *crew) answer(wish event.Wish) bool {
 		return expected && early == nil
 	}
 	select {
-	case c <- replyOf(wish):
+	case o.answers <- replyOf(wish):
 		return true
 	default:
 		return false

@@ -66,7 +66,7 @@ func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) 
 		l.crew.halt(&askStop{id})
 		l.cut(&askStop{id}) // it waits for nothing else
 	}
-	answer, by, err := l.answered(ctx, id, q, limit)
+	answer, by, err := l.answered(ctx, opened, q, limit, l.append)
 	if err != nil {
 		return tools.Answer{}, err
 	}
@@ -104,14 +104,15 @@ func (l *life) askID(q tools.Question) string {
 	return fmt.Sprintf("%s.%d", l.order.Ant, l.asked.Add(1))
 }
 
-// answered is the first answer: from the person at the screen, or from another process by way of the desk.
-func (c *Colony) answered(ctx context.Context, id string, q tools.Question, limit time.Duration) (tools.Answer, event.By, error) {
+// answered is the first answer: from the person at the screen, or from another process by way of the desk. The limit is
+// time that the machine was awake: after a sleep the question is recorded again, with its deadline as much later.
+func (c *Colony) answered(ctx context.Context, opened event.AskOpened, q tools.Question, limit time.Duration, record func(event.Body) error) (tools.Answer, event.By, error) {
 	timed, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	desk, closed := c.crew.open(id)
+	ask, closed := c.crew.open(opened.Ask)
 	defer closed()
 	select {
-	case r := <-desk: // it came before the question was open again
+	case r := <-ask.answers: // it came before the question was open again
 		return r.answer, r.by, nil
 	default:
 	}
@@ -127,14 +128,21 @@ func (c *Colony) answered(ctx context.Context, id string, q tools.Question, limi
 		answer, err := c.parts.Person(timed, q)
 		screen <- heard{answer, err}
 	})
-	select {
-	case r := <-desk:
-		return r.answer, r.by, nil
-	case h := <-screen:
-		if h.err != nil && ctx.Err() == nil && timed.Err() != nil {
-			return tools.Answer{Text: fmt.Sprintf("nobody answered within %s", limit)}, event.By{Via: "deadline"}, nil
+	for {
+		select {
+		case r := <-ask.answers:
+			return r.answer, r.by, nil
+		case slept := <-ask.slept:
+			opened.Deadline = opened.Deadline.Add(slept)
+			if err := record(opened); err != nil {
+				return tools.Answer{}, event.By{}, err
+			}
+		case h := <-screen:
+			if h.err != nil && ctx.Err() == nil && timed.Err() != nil {
+				return tools.Answer{Text: fmt.Sprintf("nobody answered within %s", limit)}, event.By{Via: "deadline"}, nil
+			}
+			return h.answer, c.by(h.answer), h.err
 		}
-		return h.answer, c.by(h.answer), h.err
 	}
 }
 

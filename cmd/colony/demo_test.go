@@ -75,7 +75,7 @@ func TestDemoNeedsItsTools(t *testing.T) {
 		}
 		env := map[string]string{"HOME": dir, "XDG_CACHE_HOME": testCache(t)}
 		var out, stderr bytes.Buffer
-		a := &app{in: strings.NewReader(""), out: &out, err: &stderr, json: true, environ: func() []string { return nil }, getenv: func(name string) string { return env[name] }}
+		a := &app{in: strings.NewReader(""), out: &out, err: &stderr, json: true, slept: slept, environ: func() []string { return nil }, getenv: func(name string) string { return env[name] }}
 		if err := a.demoIn(t.Context(), dir, true, false); err != nil || a.exit != c.exit {
 			t.Fatalf("%s: ended with %d, %v\n%s", c.tools, a.exit, err, &stderr)
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -18,6 +19,7 @@ type app struct {
 	out, err io.Writer
 	getenv   func(string) string
 	environ  func() []string
+	slept    func() time.Duration // of the machine since it was started
 
 	dir     string
 	quiet   bool

@@ -203,7 +203,7 @@ func (a *app) carry(ctx context.Context, parts hatch.Parts, open func(hatch.Part
 	after func(event.RunFinished, hatch.Brief) error) error {
 	signal.Ignore(syscall.SIGPIPE) // a reader that goes away ends the printing, not the run
 	show := a.printer()
-	parts.Stuck = a.stuck
+	parts.Stuck, parts.Slept = a.stuck, a.slept
 	if !parts.Headless {
 		s := newScreen(show, a.in, a.err)
 		show, parts.Person = s, s.ask
