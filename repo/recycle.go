@@ -2,9 +2,7 @@ package repo
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,8 +21,8 @@ func (r *Repo) recycle(ctx context.Context, t *Tree) bool {
 	if _, err := t.git.run(ctx, nil, "diff-files", "--quiet", "--ignore-submodules=none"); err != nil {
 		return false
 	}
-	entries, err := t.entries()
-	if err != nil || t.plain(entries) != nil {
+	index, err := t.index()
+	if err != nil || index.hides || t.plain(index.entries) != nil {
 		return false
 	}
 	raw := r.nameless(t.head)
@@ -51,20 +49,6 @@ func (t *Tree) retire(to *Tree) error {
 		return errors.Join(err, to.erase())
 	}
 	return nil
-}
-
-// entries is how many files the index of the worktree has: the third word of its header, see gitformat-index(5).
-func (t *Tree) entries() (int, error) {
-	f, err := os.Open(filepath.Join(t.GitDir, "index"))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	var head [12]byte
-	if _, err := io.ReadFull(f, head[:]); err != nil {
-		return 0, err
-	}
-	return int(binary.BigEndian.Uint32(head[8:])), nil
 }
 
 // plain is an error unless the worktree holds so many files, each under one name only, and no directory without any.

@@ -160,6 +160,13 @@ func (t *Tree) holds(ctx context.Context) error {
 	if strings.TrimSpace(string(head)) != t.head {
 		return &HeldError{Dir: t.Dir, Why: "its commit is not one of colony's"}
 	}
+	index, err := t.index()
+	if err != nil {
+		return fmt.Errorf("look at the worktree %s: %w", t.name, err)
+	}
+	if index.hides {
+		return &HeldError{Dir: t.Dir, Why: "its index tells git not to look at files: git ls-files -v names them in small letters or with S"}
+	}
 	files, err := t.own(ctx)
 	var content *ContentError
 	if errors.As(contentError(err), &content) {
