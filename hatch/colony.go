@@ -78,6 +78,7 @@ type Colony struct {
 	models    map[string]chosen     // by card
 	routed    map[string]route      // by model
 	caps      ledger.Caps
+	unseen    *int64 // picodollars up to which a plan's high estimate lets it start unseen; nil: none does
 	ants      int
 	gates     []plan.Gate
 	repo      *repo.Repo
