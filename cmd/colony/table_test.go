@@ -169,6 +169,8 @@ var keysShown = map[string]string{
 	"limits.sh":                 "limits.txtar",
 	"limits.attempts":           "limits.txtar",
 	"limits.first_byte":         "limits.txtar",
+	"limits.helper_depth":       "helpers.txtar",
+	"limits.helpers":            "helpers.txtar",
 	"limits.idle":               "limits.txtar",
 	"limits.stop":               "interrupt.txtar",
 	"limits.ask":                "person.txtar",
