@@ -31,6 +31,7 @@ type life struct {
 	account ledger.Account
 	tree    *repo.Tree
 	box     confined
+	lease   *lease
 	env     *tools.Env
 	ant     *ant.Ant
 	shelf   *tools.Registry         // from which its own registry is carved
@@ -108,7 +109,7 @@ func (c *Colony) lifeOf(o queen.Order, shelf *tools.Registry) *life {
 }
 
 // lead lets the ant live, within its caps and for a while longer than ctx, from what it is told first to its end.
-func (l *life) lead(ctx context.Context, first string, live func(context.Context) (ant.Reason, error)) error {
+func (l *life) lead(ctx context.Context, first string, live func(context.Context) (ant.Reason, error)) (err error) {
 	l.ending, l.halted = ctx.Done(), func() error { return context.Cause(ctx) }
 	if l.parent != nil {
 		l.ending, l.halted = l.parent.ending, l.parent.halted
@@ -118,6 +119,10 @@ func (l *life) lead(ctx context.Context, first string, live func(context.Context
 	long, l.cut = context.WithCancelCause(long)
 	defer l.cut(nil)
 	defer l.crew.enter(l)()
+	if l.lease, err = takeLease(l.parts.leases(), l.order.Locks); err != nil {
+		return err
+	}
+	defer l.lease.end()
 	timed, stop := l.book.Context(long, l.account)
 	defer stop()
 	if err := l.wake(timed, first); err != nil {
@@ -234,7 +239,7 @@ func (l *life) furnish() (err error) {
 	if err := os.MkdirAll(scratch, 0o700); err != nil {
 		return fmt.Errorf("make the scratch directory: %w", err)
 	}
-	l.box = l.box.in(l.tree.Dir, scratch)
+	l.box = l.box.in(l.tree.Dir, scratch).with(l.lease.env())
 	registry, err := l.shelf.Child(l.allowed(), nil)
 	if err != nil {
 		return err

@@ -128,7 +128,7 @@ func (r *run) claim(ctx context.Context, t *task) error {
 	}
 	if t.role != reviewer {
 		t.attempts++
-		o.Gates, o.Files = r.ratchet.binding(r.p, t), t.Files
+		o.Gates, o.Files, o.Locks = r.ratchet.binding(r.p, t), t.Files, t.Locks
 	}
 	capped := t.Task
 	capped.Card = o.Card
