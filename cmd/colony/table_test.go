@@ -106,6 +106,7 @@ var flagsShown = map[string]string{
 	"run --file":              "run.txtar",
 	"run --from":              "land.txtar",
 	"run --gate":              "gates.txtar",
+	"run --issue":             "issue.txtar",
 	"run --json":              "run.txtar",
 	"run --label":             "report.txtar",
 	"run --land":              "land.txtar",
