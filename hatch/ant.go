@@ -336,7 +336,7 @@ func (l *life) task() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Task %s: %s\n\n%s\n", l.order.Task, l.order.Title, strings.TrimSpace(l.order.Prompt))
 	if len(l.order.Files) > 0 {
-		fmt.Fprintf(&b, "\nThe files of this task, beside which nothing may change: %s\n", strings.Join(l.order.Files, ", "))
+		fmt.Fprintf(&b, "\nThe files of this task, beside which change nothing that it can do without: %s\n", strings.Join(l.order.Files, ", "))
 	}
 	if len(l.order.Gates) > 0 {
 		b.WriteString("\nColony runs these gates after done:\n")
