@@ -110,7 +110,7 @@ func (p Parts) ownHouse(run Past, past *queen.Past, flags map[string]string) (*H
 		return nil, fmt.Errorf("read the settings of %s: %w", run.ID, err)
 	}
 	own := *p.House
-	organisation, err := readTier(organisationFile) // what it tightened since binds too, and no flag goes beyond it
+	organisation, err := readTier(own.OrganisationFile()) // what it tightened since binds too, and no flag goes beyond it
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ type app struct {
 	getenv   func(string) string
 	environ  func() []string
 	slept    func() time.Duration // of the machine since it was started
+	// organisation is the directory of the organisation's settings and of what it trusts.
+	organisation string
 
 	dir     string
 	quiet   bool

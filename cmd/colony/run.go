@@ -24,7 +24,7 @@ import (
 // runOptions are the flags of `colony run`.
 type runOptions struct {
 	file, card, budget, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
-	models, gates, labels                                                              []string
+	models, gates, labels, trusted                                                     []string
 	report, from, land, onAsk                                                          string
 	noGate, review, dirty, yes, detach, one                                            bool
 }
@@ -70,9 +70,10 @@ func (a *app) runCmd() *cobra.Command {
 	f.StringVar(&o.from, "from", "", "go on from the branch of `RUN`, its plan and receipts known")
 	f.StringVar(&o.onAsk, "on-ask", "", onAskHelp)
 	f.StringVar(&o.land, "land", "", "take it over into `BRANCH` when everything landed")
+	f.StringArrayVar(&o.trusted, "trust", nil, "use the repository's files with this `DIGEST` in this run (repeatable)")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "approve-over", "watch", "web", "trust", "issue", "cluster")
+	laterFlags(cmd, "approve-over", "watch", "web", "issue", "cluster")
 	return cmd
 }
 
@@ -123,7 +124,7 @@ func (a *app) partsOf(cmd *cobra.Command, o *runOptions, args []string) (hatch.P
 	if ext := filepath.Ext(o.report); o.report != "" && ext != ".md" && ext != ".html" {
 		return hatch.Parts{}, usage(cmd, fmt.Errorf("--report %s: the file must end with .md or .html", o.report))
 	}
-	house, err := a.house(o.state, flagSettings(cmd, o))
+	house, err := a.house(o.state, flagSettings(cmd, o), o.trusted...)
 	if err != nil {
 		return hatch.Parts{}, err
 	}
