@@ -114,7 +114,7 @@ func (p Parts) ownHouse(run Past, past *queen.Past, flags map[string]string) (*H
 	if err != nil {
 		return nil, err
 	}
-	if own.Settings, err = configs.Load(configs.Parts{Organisation: organisation, User: configs.File{Path: "the settings of " + run.ID, Data: text}, Flags: flags}); err != nil {
+	if own.Settings, err = configs.Load(configs.Parts{Organisation: organisation, Begun: configs.File{Path: "the settings of " + run.ID, Data: text}, Flags: flags}); err != nil {
 		return nil, err
 	}
 	shelf := cards.Parts{Builtin: own.Cards.List(), Project: map[string][]byte{}}
