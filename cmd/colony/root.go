@@ -93,6 +93,7 @@ func (a *app) root() *cobra.Command {
 		a.stopCmd(), a.steerCmd(), a.answerCmd(), a.inboxCmd(),
 		a.diffCmd(), a.landCmd(), a.gcCmd(), a.resumeCmd())
 	root.AddCommand(a.toolsCmd(), a.guardCmd(), a.doctorCmd(), a.sandboxCmd(), a.completionCmd())
+	a.outside(root)
 	root.AddCommand(later()...)
 	a.completeWords(root)
 	return root
