@@ -9,7 +9,7 @@ import (
 )
 
 // deciding are the verbs that decide for a person: what is trusted, answered, told, stopped, taken over or removed.
-var deciding = []string{"answer", "gc", "init", "land", "resume", "steer", "stop", "trust"}
+var deciding = []string{"answer", "gc", "init", "land", "pause", "resume", "retry", "steer", "stop", "trust"}
 
 // outside refuses what decides for a person in a process that colony started for an ant.
 func (a *app) outside(root *cobra.Command) {
