@@ -12,8 +12,7 @@ import (
 // trustVariable holds digests that its user trusts wherever they are met, with blanks or commas between them.
 const trustVariable = "COLONY_TRUST"
 
-// Digest is the digest of project files as they were read: who trusts it trusts exactly these.
-func Digest(files []ProjectFile) trust.Digest {
+func digestOf(files []ProjectFile) trust.Digest {
 	read := make([]trust.File, len(files))
 	for i, f := range files {
 		read[i] = trust.File{Name: f.Name, Data: f.Data}
@@ -57,9 +56,12 @@ func (h *House) given(files []ProjectFile, environ, typed []string) ([]trust.Dig
 }
 
 func fits(d trust.Digest, files []ProjectFile) bool {
-	return len(files) > 0 && d == Digest(files) || slices.ContainsFunc(files, func(f ProjectFile) bool { return d == Digest([]ProjectFile{f}) })
+	return len(files) > 0 && d == digestOf(files) || slices.ContainsFunc(files, func(f ProjectFile) bool { return d == digestOf([]ProjectFile{f}) })
 }
 
 func badDigest(where string, err error) *Problem {
 	return &Problem{Exit: 2, Code: "bad_digest", Message: where + ": " + err.Error(), Next: "colony trust --print shows it"}
 }
+
+// Digest is the digest of project files as they were read: who trusts it trusts exactly these.
+func (h *House) Digest(files []ProjectFile) string { return string(digestOf(files)) }

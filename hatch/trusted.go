@@ -104,9 +104,9 @@ func (h *House) sift(files []ProjectFile, given []trust.Digest) (used, waiting [
 	if err != nil {
 		return nil, nil, err
 	}
-	whole := slices.Contains(given, Digest(files))
+	whole := slices.Contains(given, digestOf(files))
 	for _, f := range files {
-		if whole || slices.Contains(given, Digest([]ProjectFile{f})) || store.Trusted(f.Path, f.SHA256) {
+		if whole || slices.Contains(given, digestOf([]ProjectFile{f})) || store.Trusted(f.Path, f.SHA256) {
 			used = append(used, f)
 			continue
 		}

@@ -53,7 +53,7 @@ func (a *app) trustJSON(house *hatch.House, files []hatch.ProjectFile, print boo
 			files[i].Trusted = true
 		}
 	}
-	return printJSON(a.out, map[string]any{"files": files, "digest": hatch.Digest(files)})
+	return printJSON(a.out, map[string]any{"files": files, "digest": house.Digest(files)})
 }
 
 func (a *app) trust(house *hatch.House, files []hatch.ProjectFile, print bool) error {
@@ -67,7 +67,7 @@ func (a *app) trust(house *hatch.House, files []hatch.ProjectFile, print bool) e
 			fmt.Fprintf(a.out, "  runs: %s\n", view.Line(run))
 		}
 	}
-	fmt.Fprintf(a.out, "all of it, for run --trust or COLONY_TRUST: %s\n", hatch.Digest(files))
+	fmt.Fprintf(a.out, "all of it, for run --trust or COLONY_TRUST: %s\n", house.Digest(files))
 	if print || (terminal(a.in) && !a.agrees("Trust these files as they are? [y/N] ")) {
 		return nil
 	}
