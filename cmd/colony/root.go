@@ -57,6 +57,7 @@ Exit codes:
 func run(ctx context.Context, a *app) int {
 	ctx, stop := withSignals(ctx, a.getenv(detachedVar) != "")
 	defer stop()
+	a.guarded()
 	root := a.root()
 	root.SetArgs(a.args)
 	if err := root.ExecuteContext(ctx); err != nil {
@@ -148,6 +149,9 @@ func (e *signalError) Hurry() <-chan struct{} { return e.hurry }
 
 // terminal reports whether w is a terminal.
 func terminal(w any) bool {
+	if r, ok := w.(redacting); ok {
+		w = r.w
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

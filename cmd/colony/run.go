@@ -296,7 +296,7 @@ func (a *app) printer() printer {
 // width measures a terminal each time it is asked; 0 where it is none.
 func width(w io.Writer) func() int {
 	return func() int {
-		f, ok := w.(*os.File)
+		f, ok := exactly(w).(*os.File)
 		if !ok {
 			return 0
 		}
