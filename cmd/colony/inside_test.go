@@ -133,3 +133,16 @@ func (w *canaryWorld) decided() string {
 	old := w.run("colony", "log", "r-old", "--json")
 	return w.bytesBelow("home/.config") + refs + fmt.Sprint(len(old))
 }
+
+// The page says which verbs are refused in processes of ants.
+func TestThePageNamesWhatNoAntDecides(t *testing.T) {
+	page, err := os.ReadFile("../../SECURITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range deciding {
+		if !strings.Contains(string(page), "`"+verb+"`") {
+			t.Errorf("SECURITY.md does not name %s", verb)
+		}
+	}
+}
