@@ -45,7 +45,7 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	registry, err := allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans)
+	registry, err := allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}

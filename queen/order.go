@@ -19,6 +19,7 @@ type Order struct {
 	Attempt          int      // of this ant, from 1
 	Continues        bool     // the ant goes on in the conversation and the worktree of its attempt before, which was cut off
 	Files            []string // what the work may change; empty for all
+	Locks            []string // what the task has for itself in this run
 	Carve            [][2][]string
 	Gates            []plan.Gate         // what binds this task: the repository's, its card's, its own
 	Red              []event.GateReceipt // of Told: the gates that were red; their output is in blobs by hash

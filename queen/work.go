@@ -36,10 +36,14 @@ func (r *run) work(ctx context.Context) error {
 	ants := 0
 	err := r.goOn(ctx)
 	for {
-		for err == nil && !r.halted(ctx) && ants < r.p.Ants {
+		for err == nil && !r.halted(ctx) && r.mayHatch(ants) {
 			t := r.graph.pop(r.p.Most)
 			if t == nil {
 				break
+			}
+			if r.outdated(t) {
+				r.lookAgain(t)
+				continue
 			}
 			if err = r.claim(ctx, t); err == nil {
 				ants++
@@ -70,7 +74,7 @@ func (r *run) work(ctx context.Context) error {
 		if b.landing == nil {
 			ants--
 		}
-		err = errors.Join(err, r.take(ctx, b))
+		err = errors.Join(err, r.take(ctx, b), r.adapt(ctx))
 		if err != nil {
 			r.broken = true
 			cancel(err)
@@ -124,7 +128,7 @@ func (r *run) claim(ctx context.Context, t *task) error {
 	}
 	if t.role != reviewer {
 		t.attempts++
-		o.Gates, o.Files = r.ratchet.binding(r.p, t), t.Files
+		o.Gates, o.Files, o.Locks = r.ratchet.binding(r.p, t), t.Files, t.Locks
 	}
 	capped := t.Task
 	capped.Card = o.Card
