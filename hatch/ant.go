@@ -155,9 +155,9 @@ func (l *life) wake(ctx context.Context, first string) error {
 		return err
 	}
 	if memory.Turns() == 0 {
-		return l.ant.Tell(ctx, "task", first)
+		return l.ant.Tell(ctx, "task", l.redact(first))
 	}
-	return l.ant.Tell(ctx, l.order.Kind, l.order.Told+l.redOutput())
+	return l.ant.Tell(ctx, l.order.Kind, l.redact(l.order.Told+l.redOutput()))
 }
 
 // animate makes the ant of a memory, with the model that it works with now.

@@ -140,8 +140,12 @@ func (c *Colony) runHook(ctx context.Context, box confined, dir string, h hooks.
 		}
 	}
 	box.scratch = scratch
+	env := []string{"COLONY_PROJECT_DIR=" + c.parts.Root}
+	if h.Sandbox == hooks.Off { // the user's own, which may decide for them
+		env = append(env, InsideVariable+"=")
+	}
 	exit, err := box.exec(ctx, tools.Process{
-		Argv: []string{"bash", "-c", fromFile, "hook", seen, h.Run}, Dir: dir, Env: []string{"COLONY_PROJECT_DIR=" + c.parts.Root}, Stdout: stdout, Stderr: stderr,
+		Argv: []string{"bash", "-c", fromFile, "hook", seen, h.Run}, Dir: dir, Env: env, Stdout: stdout, Stderr: stderr,
 	})
 	return exit.Code, err
 }

@@ -58,7 +58,7 @@ func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
 			}
 		}
 		returned++
-		if err := l.ant.Tell(ctx, "gate", why+l.count(returned)); err != nil {
+		if err := l.ant.Tell(ctx, "gate", l.redact(why+l.count(returned))); err != nil {
 			return queen.Outcome{}, "", err
 		}
 	}

@@ -3,12 +3,15 @@ package hatch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"colony/guard"
+	"colony/guard/hooks"
 	"colony/guard/sandbox"
 	"colony/tools"
 )
@@ -55,7 +58,17 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	return func(call tools.Call) (guard.Decision, error) { return policy.Test(env, child.Prepare(call)) }, nil
+	looking, err := h.hooks(s.hooks)
+	if err != nil {
+		return nil, err
+	}
+	return func(call tools.Call) (guard.Decision, error) {
+		d, err := policy.Test(env, child.Prepare(call))
+		if found := looking.Looking(hooks.PreToolUse, call.Name); len(found) > 0 && d.Decision != guard.Deny {
+			d.Reason += fmt.Sprintf("; a hook looks at it then, which was not run, and may ask or deny: %s", strings.Join(found, ", "))
+		}
+		return d, err
+	}, nil
 }
 
 var errStill = errors.New("a trial runs nothing")

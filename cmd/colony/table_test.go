@@ -122,6 +122,7 @@ var flagsShown = map[string]string{
 	"run --run-id":            "runs.txtar",
 	"run --sandbox":           "permissions.txtar",
 	"run --state-dir":         "runs.txtar",
+	"run --trust":             "digests.txtar",
 	"run --wall":              "caps.txtar",
 	"run --yes":               "person.txtar",
 	"status --json":           "runs.txtar",
