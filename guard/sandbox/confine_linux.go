@@ -10,11 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine gives this thread, and so the job it starts, the view, an own loopback and no powers.
+// confine gives this thread, and so the job it starts, the view and no powers.
 func confine(o order) error {
-	if err := loopback(); err != nil {
-		return fmt.Errorf("raise loopback: %w", err)
-	}
 	// A session keyring is inherited and may hold the user's tickets.
 	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err != nil && !errors.Is(err, unix.ENOSYS) {
 		return fmt.Errorf("leave keyring: %w", err)

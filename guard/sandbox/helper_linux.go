@@ -29,7 +29,7 @@ func Helper() {
 	// Capabilities and no_new_privs belong to a thread: the one that drops them is the one that starts the job.
 	runtime.LockOSThread()
 	out := os.NewFile(reportFD, "report")
-	r := serve(out)
+	r := serve()
 	if err := json.NewEncoder(out).Encode(r); err != nil {
 		syscall.Exit(125)
 	}
@@ -38,7 +38,7 @@ func Helper() {
 
 // serve reads the order, builds the view, runs the job and says how it ended. It is process 1: when it ends, the kernel
 // ends what is left.
-func serve(out io.Writer) report {
+func serve() report {
 	unix.CloseOnExec(orderFD)
 	unix.CloseOnExec(reportFD)
 	in := os.NewFile(orderFD, "order")
@@ -49,11 +49,15 @@ func serve(out io.Writer) report {
 	}
 	go follow(in)
 	deafen()
+	listeners, err := network(o.Ports)
+	if err != nil {
+		return report{Trouble: "make the network: " + err.Error()}
+	}
 	if err := confine(o); err != nil {
 		return report{Trouble: err.Error()}
 	}
 	// Whoever reads this knows from it that the job began, and that no other helper may do it.
-	if _, err := io.WriteString(out, "\n"); err != nil {
+	if err := begin(reportFD, listeners); err != nil {
 		return report{Trouble: "begin: " + err.Error()}
 	}
 	return run(o)

@@ -15,7 +15,7 @@ import (
 func TestLevelsThatCannotBeHeldAreRefusedByName(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []struct{ level, why string }{
-		{"workspace+net", "not built yet"}, {"", "no such level"}, {"Workspace", "no such level"}, {"none", "no such level"},
+		{"workspace+internet", "no such level"}, {"", "no such level"}, {"Workspace", "no such level"}, {"none", "no such level"},
 	} {
 		_, err := sandbox.New(t.Context(), w.parts(c.level))
 		refused, ok := errors.AsType[*sandbox.RefusedError](err)

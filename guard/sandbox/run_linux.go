@@ -17,7 +17,7 @@ const helperName = "colony: sandbox helper"
 
 const (
 	orderFD   = 3 // the order, then open for as long as colony lives
-	reportFD  = 4 // how the job ended
+	reportFD  = 4 // a socket: that the job begins, with the listeners of its ports, and how it ended
 	maxReport = 64 << 10
 	pipeGrace = 2 * time.Second
 )
@@ -29,7 +29,8 @@ type order struct {
 	Env       []string
 	Places    []place
 	Processes int
-	Joined    bool // both streams of the job are one
+	Joined    bool     // both streams of the job are one
+	Ports     []uint16 // of the job's own loopback that colony answers at
 }
 
 // A report is what the helper says. Trouble means that the job was not run.
@@ -41,10 +42,14 @@ type report struct {
 }
 
 func (s *Sandbox) confined(ctx context.Context, j Job) (Exit, error) {
-	told, err := json.Marshal(order{
+	o := order{
 		Argv: j.Argv, Dir: j.Dir, Places: s.view(j), Processes: s.processes, Joined: oneWriter(j.Stdout, j.Stderr),
 		Env: merge(s.env, []string{"HOME=/tmp/home", "TMPDIR=/tmp"}, j.Env),
-	})
+	}
+	for _, w := range j.Ways {
+		o.Ports = append(o.Ports, w.Port)
+	}
+	told, err := json.Marshal(o)
 	if err != nil {
 		return Exit{}, fmt.Errorf("sandbox: write order: %w", err)
 	}
@@ -75,11 +80,15 @@ func (s *Sandbox) serve(ctx context.Context, h *helper, j Job, told []byte) (Exi
 	h.errs.to(j.Stderr)
 	_, untold := h.order.Write(told)
 	s.makeSpare()
+	shut := h.open(j.Ways)
 	waited := h.cmd.Wait()
+	if err := shut(); ctx.Err() == nil && err != nil {
+		return Exit{}, err
+	}
 	if ctx.Err() != nil {
 		return killed(), fmt.Errorf("sandbox: %w", context.Cause(ctx))
 	}
-	return settle(h.report, waited, untold)
+	return settle(io.MultiReader(bytes.NewReader(h.first), h.report), waited, untold)
 }
 
 // settle makes an Exit of the helper's report. A helper that died after it began was killed, with all of its job: by the

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,9 +18,10 @@ import (
 
 // The levels. The zero value of Parts.Level is none of them and is refused.
 const (
-	ReadOnly  = "read-only" // nothing is writable but the command's own /tmp
-	Workspace = "workspace" // the job's writable paths too
-	Off       = "off"       // no confinement: the user's choice only, never a repository's or a model's
+	ReadOnly     = "read-only"     // nothing is writable but the command's own /tmp
+	Workspace    = "workspace"     // the job's writable paths too
+	WorkspaceNet = "workspace+net" // and the job's Ways lead out
+	Off          = "off"           // no confinement: the user's choice only, never a repository's or a model's
 )
 
 const probeLimit = 10 * time.Second
@@ -60,6 +62,7 @@ type Job struct {
 	Writable []string
 	Readable []string
 	Bound    []Bind // seen read-only at another place
+	Ways     []Way  // out of the job's network, at level workspace+net only
 	// Protected are paths that are as they were when the job ends: what is there the job finds read-only, what is not
 	// there is not there afterwards.
 	Protected []string
@@ -72,6 +75,13 @@ type Job struct {
 // Bind is a place at which a job sees, read-only, what lies somewhere else.
 type Bind struct{ At, From string }
 
+// A Way is a port of the job's own loopback at which this process answers: beside the ways the job reaches nothing. Serve
+// is called once for the job, returns when the listener is closed, and its error is the job's.
+type Way struct {
+	Port  uint16
+	Serve func(net.Listener) error
+}
+
 // Exit is how a job ended. A job that was killed has a Signal and the code 128 + signal.
 type Exit struct {
 	Code     int
@@ -83,11 +93,9 @@ type Exit struct {
 // *RefusedError, never a weaker sandbox.
 func New(ctx context.Context, p Parts) (*Sandbox, error) {
 	switch p.Level {
-	case ReadOnly, Workspace, Off:
-	case "workspace+net":
-		return nil, &RefusedError{Level: p.Level, Why: "not built yet", Next: "use --sandbox workspace"}
+	case ReadOnly, Workspace, WorkspaceNet, Off:
 	default:
-		return nil, &RefusedError{Level: p.Level, Why: "no such level", Next: "use read-only, workspace or off"}
+		return nil, &RefusedError{Level: p.Level, Why: "no such level", Next: "use read-only, workspace, workspace+net or off"}
 	}
 	account := accountHome()
 	if p.Home == "" {
@@ -200,6 +208,9 @@ func (s *Sandbox) check(j Job) error {
 		if err := straight(path); err != nil {
 			return err
 		}
+	}
+	if len(j.Ways) > 0 && s.level != WorkspaceNet && s.level != Off {
+		return fmt.Errorf("sandbox: level %s has no way out", s.level)
 	}
 	for _, b := range j.Bound {
 		if err := s.Bindable(b, slices.Concat(j.Writable, j.Readable)...); err != nil {

@@ -19,6 +19,7 @@ type helper struct {
 	kill      context.CancelFunc
 	order     *os.File // written once, then held open for as long as the job may run
 	report    *os.File
+	first     []byte // what was read of the report already
 	out, errs outlet
 }
 
@@ -29,7 +30,7 @@ func start() (*helper, error) {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	defer orderR.Close()
-	reportR, reportW, err := os.Pipe()
+	reportR, reportW, err := pair()
 	if err != nil {
 		orderW.Close()
 		return nil, fmt.Errorf("sandbox: %w", err)
@@ -52,6 +53,15 @@ func start() (*helper, error) {
 	return h, nil
 }
 
+// pair is a pipe that can carry files.
+func pair() (r, w *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(fds[0]), "report"), os.NewFile(uintptr(fds[1]), "report"), nil
+}
+
 func namespaces() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Setsid: true,
@@ -59,7 +69,7 @@ func namespaces() *syscall.SysProcAttr {
 			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}},
-		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE},
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE, unix.CAP_NET_BIND_SERVICE},
 	}
 }
 
