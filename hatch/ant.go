@@ -30,7 +30,8 @@ type life struct {
 	model   chosen
 	account ledger.Account
 	tree    *repo.Tree
-	box     confined
+	box     confined // for what is not its own: gates, hooks
+	reach   out      // what its commands reach
 	env     *tools.Env
 	ant     *ant.Ant
 	shelf   *tools.Registry         // from which its own registry is carved
@@ -218,14 +219,18 @@ func (l *life) furnish() (err error) {
 		return fmt.Errorf("make the scratch directory: %w", err)
 	}
 	l.box = l.box.in(l.tree.Dir, scratch)
+	hands, err := l.hands()
+	if err != nil {
+		return err
+	}
 	registry, err := l.shelf.Child(l.card.Tools, nil)
 	if err != nil {
 		return err
 	}
 	registry.Freeze()
 	l.env = &tools.Env{
-		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(l.box.exec),
-		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: l.box.exec, Dial: noDial, Now: l.parts.Now,
+		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(hands.exec),
+		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: hands.exec, Dial: noDial, Now: l.parts.Now,
 		Progress: func(string) {},
 	}
 	return nil

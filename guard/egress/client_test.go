@@ -260,7 +260,7 @@ func TestWhatWasAskedForIsTold(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for host, unlisted := range map[string]bool{"other.test": true, "other2.test": true, "169.254.169.254": true, "ok.test:22": false} {
+	for host, unlisted := range map[string]bool{"other.test": true, "other2.test": true, "169.254.169.254": false, "ok.test:22": false} {
 		if r := told[host]; r == nil || r.Unlisted != unlisted {
 			t.Errorf("%s: %+v", host, r)
 		}

@@ -107,14 +107,12 @@ func (d *Dialer) permits(h Host, port uint16) error {
 	switch {
 	case h.addr.IsValid() && slices.Contains(d.parts.Own, netip.AddrPortFrom(h.addr, port)):
 		return nil
+	case h.addr.IsValid() && Public(h.addr) != nil:
+		return &RefusedError{Host: h.name, Why: Public(h.addr).Error()}
+	case !h.addr.IsValid() && inside(h.name):
+		return &RefusedError{Host: h.name, Why: "it is a name of this machine or network"}
 	case !d.parts.Allow.Allows(h):
 		return &RefusedError{Host: h.name, Why: "it is not on the list of allowed hosts", Unlisted: true}
-	case h.addr.IsValid():
-		if err := Public(h.addr); err != nil {
-			return &RefusedError{Host: h.name, Why: err.Error()}
-		}
-	case inside(h.name):
-		return &RefusedError{Host: h.name, Why: "it is a name of this machine or network"}
 	}
 	return nil
 }

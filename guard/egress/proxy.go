@@ -62,7 +62,11 @@ var silent = log.New(io.Discard, "", 0)
 func (d *Dialer) deny(w http.ResponseWriter, err error) {
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		d.parts.Told(refused.Host, refused)
-		http.Error(w, "colony: "+refused.Error(), http.StatusForbidden)
+		said := refused.Error()
+		if refused.Unlisted {
+			said += "; to reach it, name it under sandbox.net of the card or of your settings"
+		}
+		http.Error(w, "colony: "+said, http.StatusForbidden)
 		return
 	}
 	http.Error(w, "colony: "+err.Error(), http.StatusBadGateway)
