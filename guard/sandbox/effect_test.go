@@ -59,7 +59,10 @@ func git(t *testing.T, dir string, args ...string) {
 
 // An ant's shell changes neither the user's home nor the repository, and reaches no listener: contracts 61 and 78.
 func TestAntHasNoEffectOutside(t *testing.T) {
-	w := newWorld(t)
+	each(t, testAntHasNoEffectOutside)
+}
+
+func testAntHasNoEffectOutside(t *testing.T, w world) {
 	repo := filepath.Join(w.home, "main")
 	put(t, repo+"/a", "a")
 	git(t, repo, "init", "-q")
@@ -119,7 +122,10 @@ func listen(t *testing.T) *listener {
 
 // Each line tries to write outside; afterwards all but the worktree is as it was. contract 61
 func TestWritesStayInside(t *testing.T) {
-	w := newWorld(t)
+	each(t, testWritesStayInside)
+}
+
+func testWritesStayInside(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	put(t, w.home+"/linked", "linked")
 	if err := os.Symlink(w.home, w.work+"/out"); err != nil {
@@ -165,7 +171,10 @@ func TestWritesStayInside(t *testing.T) {
 
 // No line gives a job its powers back. Each prints what it got; the canary is the home, writable.
 func TestNoWayBackToPower(t *testing.T) {
-	w := newWorld(t)
+	each(t, testNoWayBackToPower)
+}
+
+func testNoWayBackToPower(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	before := snapshot(t, w.home, w.work)
 	canary := "echo x > " + w.home + "/canary"
@@ -213,7 +222,10 @@ func same(setting string) string {
 }
 
 func TestSecretsAreInvisible(t *testing.T) {
-	w := newWorld(t)
+	each(t, testSecretsAreInvisible)
+}
+
+func testSecretsAreInvisible(t *testing.T, w world) {
 	put(t, w.home+"/dotfiles/aws/credentials", "SECRET")
 	if err := os.Symlink("dotfiles/aws", w.home+"/.aws"); err != nil {
 		t.Fatal(err)

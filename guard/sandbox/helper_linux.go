@@ -23,22 +23,50 @@ func Helper() {
 	if len(os.Args) == 2 && os.Args[0] == dialName {
 		dial(os.Args[1])
 	}
-	if len(os.Args) != 1 || os.Args[0] != helperName {
+	if len(os.Args) > 2 && os.Args[0] == wrapperName {
+		becomeBubblewrap(os.Args[1], os.Args[2:])
+	}
+	make := map[string]func(order) ([]int, error){helperName: inNamespaces, wrappedName: inBubblewrap}[called()]
+	if called() == lockedName {
+		keepLocked()
+	}
+	if make == nil {
 		return
 	}
 	// Capabilities and no_new_privs belong to a thread: the one that drops them is the one that starts the job.
 	runtime.LockOSThread()
 	out := os.NewFile(reportFD, "report")
-	r := serve()
+	r := serve(make)
 	if err := json.NewEncoder(out).Encode(r); err != nil {
 		syscall.Exit(125)
 	}
 	syscall.Exit(0)
 }
 
+// called is the helper that this process was started as: by its name, or by its only argument where another program
+// starts it.
+func called() string {
+	switch {
+	case len(os.Args) == 1:
+		return os.Args[0]
+	case len(os.Args) == 2 && os.Args[0] == wrappedExe:
+		return os.Args[1]
+	}
+	return ""
+}
+
+// inNamespaces makes the network and the view, and takes all powers away.
+func inNamespaces(o order) ([]int, error) {
+	listeners, err := network(o.Ports)
+	if err != nil {
+		return nil, fmt.Errorf("make the network: %w", err)
+	}
+	return listeners, confine(o)
+}
+
 // serve reads the order, builds the view, runs the job and says how it ended. It is process 1: when it ends, the kernel
 // ends what is left.
-func serve() report {
+func serve(make func(order) ([]int, error)) report {
 	unix.CloseOnExec(orderFD)
 	unix.CloseOnExec(reportFD)
 	in := os.NewFile(orderFD, "order")
@@ -49,11 +77,8 @@ func serve() report {
 	}
 	go follow(in)
 	deafen()
-	listeners, err := network(o.Ports)
+	listeners, err := make(o)
 	if err != nil {
-		return report{Trouble: "make the network: " + err.Error()}
-	}
-	if err := confine(o); err != nil {
 		return report{Trouble: err.Error()}
 	}
 	// Whoever reads this knows from it that the job began, and that no other helper may do it.

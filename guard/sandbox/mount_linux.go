@@ -210,9 +210,12 @@ func standIn(m mounted) error {
 	return f.Close()
 }
 
+// devLinks are the names in /dev of a process's own files.
+var devLinks = map[string]string{"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"}
+
 // seal ends the making of places in covered directories.
 func seal(ready []mounted) error {
-	for name, to := range map[string]string{"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"} {
+	for name, to := range devLinks {
 		if err := os.Symlink("/proc/self/fd"+to, "/dev/"+name); err != nil {
 			return err
 		}

@@ -16,6 +16,10 @@ func (s *Sandbox) confined(context.Context, Job) (Exit, error) { return Exit{}, 
 
 func (s *Sandbox) plain(context.Context, Job) (Exit, error) { return Exit{}, errPlatform }
 
+var mechanisms = [...]string{}
+
+func (s *Sandbox) ready() error { return errPlatform }
+
 type helper struct{}
 
 // Close does nothing: no helper is kept on this platform.

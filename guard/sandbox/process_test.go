@@ -115,11 +115,14 @@ func colonyMain(w world, line string) {
 
 // kill -9 of colony ends its jobs. PR01, law 10
 func TestNothingSurvivesColony(t *testing.T) {
-	w := newWorld(t)
+	each(t, testNothingSurvivesColony)
+}
+
+func testNothingSurvivesColony(t *testing.T, w world) {
 	m := mark(t)
 	line := "setsid sleep " + m + " & (trap '' TERM HUP; sleep " + m + ") & echo started; wait"
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), "SANDBOX_TEST_ROOT="+filepath.Dir(w.home), "SANDBOX_TEST_LINE="+line)
+	cmd.Env = append(os.Environ(), "SANDBOX_TEST_ROOT="+filepath.Dir(w.home), "SANDBOX_TEST_LINE="+line, "SANDBOX_TEST_BY="+w.by[0])
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +175,10 @@ func TestExitIsForwarded(t *testing.T) {
 
 // The job cannot end its supervisor and go on, or speak in its name.
 func TestProcessOneIsOutOfReach(t *testing.T) {
-	w := newWorld(t)
+	each(t, testProcessOneIsOutOfReach)
+}
+
+func testProcessOneIsOutOfReach(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	exit, out := run(t, s, w.sh("for s in TERM INT HUP QUIT KILL STOP USR1 ABRT; do kill -$s 1; done; echo alive; exit 5"))
 	if exit.Code != 5 || out != "alive\n" {
@@ -182,7 +188,10 @@ func TestProcessOneIsOutOfReach(t *testing.T) {
 
 // A job that does end its supervisor ends with it, and is a job that was killed.
 func TestJobThatEndsProcessOneWasKilled(t *testing.T) {
-	w := newWorld(t)
+	each(t, testJobThatEndsProcessOneWasKilled)
+}
+
+func testJobThatEndsProcessOneWasKilled(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	for _, signal := range []string{"SEGV", "BUS", "FPE", "ILL", "STKFLT"} {
 		exit, out := run(t, s, w.sh("kill -"+signal+" 1; sleep 5; echo alive"))
@@ -194,7 +203,10 @@ func TestJobThatEndsProcessOneWasKilled(t *testing.T) {
 
 // A job that closes its worktree to its owner does not keep the next one out.
 func TestClosedDirectoryIsReopened(t *testing.T) {
-	w := newWorld(t)
+	each(t, testClosedDirectoryIsReopened)
+}
+
+func testClosedDirectoryIsReopened(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	if exit, out := run(t, s, w.sh("chmod 000 .")); exit.Code != 0 {
 		t.Fatalf("%+v %s", exit, out)
@@ -206,7 +218,10 @@ func TestClosedDirectoryIsReopened(t *testing.T) {
 
 // A directory that an ant removed is the command's fault, not the sandbox's.
 func TestMissingDirectoryIsAnExit(t *testing.T) {
-	w := newWorld(t)
+	each(t, testMissingDirectoryIsAnExit)
+}
+
+func testMissingDirectoryIsAnExit(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	for _, dir := range []string{filepath.Join(w.work, "gone"), filepath.Join(w.config, "hidden")} {
 		exit, out := run(t, s, sandbox.Job{Argv: []string{"echo", "ran"}, Dir: dir, Writable: []string{w.work}})
@@ -217,7 +232,10 @@ func TestMissingDirectoryIsAnExit(t *testing.T) {
 }
 
 func TestForkBombIsBounded(t *testing.T) {
-	w := newWorld(t)
+	each(t, testForkBombIsBounded)
+}
+
+func testForkBombIsBounded(t *testing.T, w world) {
 	p := w.parts("workspace")
 	p.Processes = 310
 	s, err := sandbox.New(t.Context(), p)
@@ -252,7 +270,10 @@ func fork(seconds string) {
 }
 
 func TestOutsideProcessesAreOutOfReach(t *testing.T) {
-	w := newWorld(t)
+	each(t, testOutsideProcessesAreOutOfReach)
+}
+
+func testOutsideProcessesAreOutOfReach(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	victim := exec.Command("sleep", mark(t))
 	if err := victim.Start(); err != nil {
@@ -276,10 +297,13 @@ func TestOutsideProcessesAreOutOfReach(t *testing.T) {
 
 // Files, variables and input of colony do not reach a job. S8
 func TestNothingIsInherited(t *testing.T) {
+	each(t, testNothingIsInherited)
+}
+
+func testNothingIsInherited(t *testing.T, w world) {
 	t.Setenv("OPENAI_API_KEY", "KEY")
 	t.Setenv("SSH_AUTH_SOCK", "/tmp/agent")
 	t.Setenv("LC_TIME", "C")
-	w := newWorld(t)
 	s := w.open(t, "workspace")
 	// A descriptor that the kernel would pass on, of a directory that the job must not write.
 	fd, err := syscall.Open(w.home, syscall.O_RDONLY|syscall.O_DIRECTORY, 0)
@@ -307,7 +331,10 @@ func TestNothingIsInherited(t *testing.T) {
 
 // Sockets of processes outside are out of reach wherever they are. docker.sock, agents
 func TestSocketsAreOutOfReach(t *testing.T) {
-	w := newWorld(t)
+	each(t, testSocketsAreOutOfReach)
+}
+
+func testSocketsAreOutOfReach(t *testing.T, w world) {
 	short, err := os.MkdirTemp("/tmp", "s")
 	if err != nil {
 		t.Fatal(err)
@@ -340,7 +367,10 @@ func TestSocketsAreOutOfReach(t *testing.T) {
 }
 
 func TestOwnLoopbackWorks(t *testing.T) {
-	w := newWorld(t)
+	each(t, testOwnLoopbackWorks)
+}
+
+func testOwnLoopbackWorks(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	exe, err := os.Executable()
 	if err != nil {
@@ -356,7 +386,10 @@ func TestOwnLoopbackWorks(t *testing.T) {
 
 // A toolchain that lives in the home and a cache of colony's own are enough to build.
 func TestToolchainWorks(t *testing.T) {
-	w := newWorld(t)
+	each(t, testToolchainWorks)
+}
+
+func testToolchainWorks(t *testing.T, w world) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)

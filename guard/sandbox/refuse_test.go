@@ -53,7 +53,10 @@ func newInside(w world) int {
 }
 
 func TestJobsThatCouldLeadOutAreRefused(t *testing.T) {
-	w := newWorld(t)
+	each(t, testJobsThatCouldLeadOutAreRefused)
+}
+
+func testJobsThatCouldLeadOutAreRefused(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	if err := errors.Join(os.Symlink(w.home, w.work+"/out"), os.Symlink(w.home+"/.npmrc", w.work+"/token")); err != nil {
 		t.Fatal(err)
@@ -86,7 +89,10 @@ func TestJobsThatCouldLeadOutAreRefused(t *testing.T) {
 }
 
 func TestReadOnlyLevelWritesNothingButItsOwn(t *testing.T) {
-	w := newWorld(t)
+	each(t, testReadOnlyLevelWritesNothingButItsOwn)
+}
+
+func testReadOnlyLevelWritesNothingButItsOwn(t *testing.T, w world) {
 	s := w.open(t, "read-only")
 	before := snapshot(t, w.home, "")
 	if exit, out := run(t, s, w.sh("cat file && echo x > /tmp/x && ! echo x > new && ! rm file")); exit.Code != 0 {
@@ -99,7 +105,10 @@ func TestReadOnlyLevelWritesNothingButItsOwn(t *testing.T) {
 
 // What a job leaves in its scratch the next one finds; without one, /tmp ends with the job.
 func TestScratchIsKeptBetweenJobs(t *testing.T) {
-	w := newWorld(t)
+	each(t, testScratchIsKeptBetweenJobs)
+}
+
+func testScratchIsKeptBetweenJobs(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	scratch := w.state + "/repos/r1/scratch"
 	if err := os.Mkdir(scratch, 0o700); err != nil {
@@ -122,7 +131,10 @@ func TestScratchIsKeptBetweenJobs(t *testing.T) {
 
 // Two kinds of job share a directory that only one of them may write, as ants and gates do with caches.
 func TestEachJobHasItsOwnWritablePaths(t *testing.T) {
-	w := newWorld(t)
+	each(t, testEachJobHasItsOwnWritablePaths)
+}
+
+func testEachJobHasItsOwnWritablePaths(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	cache := w.state + "/repos/r1/gate-cache"
 	put(t, cache+"/entry", "true")

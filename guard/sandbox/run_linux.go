@@ -31,6 +31,7 @@ type order struct {
 	Processes int
 	Joined    bool     // both streams of the job are one
 	Ports     []uint16 // of the job's own loopback that colony answers at
+	Outside   []string // colony's own namespaces, where another program makes the job's
 }
 
 // A report is what the helper says. Trouble means that the job was not run.
@@ -41,20 +42,20 @@ type report struct {
 	Trouble string
 }
 
+// confined runs a job by the sandbox's mechanism.
 func (s *Sandbox) confined(ctx context.Context, j Job) (Exit, error) {
-	o := order{
-		Argv: j.Argv, Dir: j.Dir, Places: s.view(j), Processes: s.processes, Joined: oneWriter(j.Stdout, j.Stderr),
-		Env: merge(s.env, []string{"HOME=/tmp/home", "TMPDIR=/tmp"}, j.Env),
-	}
-	for _, w := range j.Ways {
-		o.Ports = append(o.Ports, w.Port)
-	}
-	told, err := json.Marshal(o)
-	if err != nil {
-		return Exit{}, fmt.Errorf("sandbox: write order: %w", err)
-	}
 	if ctx.Err() != nil {
 		return killed(), fmt.Errorf("sandbox: %w", context.Cause(ctx))
+	}
+	switch s.mechanism {
+	case Bubblewrap:
+		return s.wrapped(ctx, j)
+	case Landlock:
+		return s.locked(ctx, j)
+	}
+	told, err := json.Marshal(s.order(j))
+	if err != nil {
+		return Exit{}, fmt.Errorf("sandbox: write order: %w", err)
 	}
 	if h := s.spare.Swap(nil); h != nil {
 		exit, err := s.serve(ctx, h, j, told)
@@ -69,6 +70,18 @@ func (s *Sandbox) confined(ctx context.Context, j Job) (Exit, error) {
 	return s.serve(ctx, h, j, told)
 }
 
+// order is the job as a helper is told it.
+func (s *Sandbox) order(j Job) order {
+	o := order{
+		Argv: j.Argv, Dir: j.Dir, Places: s.view(j), Processes: s.processes, Joined: oneWriter(j.Stdout, j.Stderr),
+		Env: merge(s.env, []string{"HOME=/tmp/home", "TMPDIR=/tmp"}, j.Env),
+	}
+	for _, w := range j.Ways {
+		o.Ports = append(o.Ports, w.Port)
+	}
+	return o
+}
+
 // errUnbegun is a helper that ended before it began with the job, so that another may.
 var errUnbegun = errors.New("sandbox: helper ended before the job began")
 
@@ -79,7 +92,9 @@ func (s *Sandbox) serve(ctx context.Context, h *helper, j Job, told []byte) (Exi
 	h.out.to(j.Stdout)
 	h.errs.to(j.Stderr)
 	_, untold := h.order.Write(told)
-	s.makeSpare()
+	if s.mechanism == Namespaces {
+		s.makeSpare()
+	}
 	shut := h.open(j.Ways)
 	waited := h.cmd.Wait()
 	if err := shut(); ctx.Err() == nil && err != nil {

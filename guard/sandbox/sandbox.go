@@ -35,6 +35,8 @@ type Parts struct {
 	Read      []string // paths that are visible although they lie in a hidden one
 	Hide      []string // further paths that are invisible
 	Processes int      // how many processes and threads a job may have at once; 4096 where it is 0
+	// Mechanisms are those that are tried, in this order; where it is nil, all that this platform has.
+	Mechanisms []string
 }
 
 // Sandbox runs jobs. It is safe for concurrent use, and is closed by who made it.
@@ -109,7 +111,6 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 	home := resolve(p.Home)
 	s := &Sandbox{
 		level:     p.Level,
-		mechanism: "namespaces",
 		home:      home,
 		homes:     homes(home, account),
 		hide:      append([]string{resolve(p.State), resolve(p.Config)}, p.Hide...),
@@ -129,7 +130,10 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 		s.mechanism = "none"
 		return s, nil
 	}
-	if err := s.probe(ctx); err != nil {
+	if p.Mechanisms == nil {
+		p.Mechanisms = mechanisms[:]
+	}
+	if err := s.choose(ctx, p.Mechanisms); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -139,22 +143,8 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 // Level is the level that the sandbox holds.
 func (s *Sandbox) Level() string { return s.level }
 
-// Mechanism is how it holds it: namespaces, or none at level off.
+// Mechanism is how it holds it; none at level off.
 func (s *Sandbox) Mechanism() string { return s.mechanism }
-
-func (s *Sandbox) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeLimit)
-	defer cancel()
-	var said strings.Builder
-	exit, err := s.Run(ctx, Job{Argv: []string{"/bin/sh", "-c", ":"}, Dir: "/", Stderr: &said})
-	if err == nil && exit.Code != 0 {
-		err = fmt.Errorf("a shell ended with %d %s", exit.Code, strings.TrimSpace(said.String()))
-	}
-	if err != nil {
-		return refused(s.level, err)
-	}
-	return nil
-}
 
 // Run runs the job to its end and returns how it ended. When it returns no process of the job is left. Output goes to the
 // job's writers as it comes. A command that cannot be started, or whose directory is not there, exits with 126 or 127, as

@@ -23,8 +23,13 @@ type helper struct {
 	out, errs outlet
 }
 
-// start starts a helper, which waits for its order and ends when colony does.
+// start starts a helper in namespaces of its own, which waits for its order and ends when colony does.
 func start() (*helper, error) {
+	return launch("/proc/self/exe", []string{helperName}, nil, namespaces())
+}
+
+// launch starts a program that is a helper, or makes itself one; it finds the further files from firstFD on.
+func launch(program string, argv []string, files []*os.File, attr *syscall.SysProcAttr) (*helper, error) {
 	orderR, orderW, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
@@ -38,17 +43,17 @@ func start() (*helper, error) {
 	defer reportW.Close()
 	ctx, kill := context.WithCancel(context.Background())
 	h := &helper{kill: kill, order: orderW, report: reportR}
-	h.cmd = exec.CommandContext(ctx, "/proc/self/exe")
-	h.cmd.Args = []string{helperName}
+	h.cmd = exec.CommandContext(ctx, program)
+	h.cmd.Args = argv
 	h.cmd.Env = []string{"GOMAXPROCS=2", "GOGC=off", "GOTRACEBACK=none"}
 	h.cmd.Dir = "/"
 	h.cmd.Stdout, h.cmd.Stderr = &h.out, &h.errs
-	h.cmd.ExtraFiles = []*os.File{orderR, reportW}
+	h.cmd.ExtraFiles = append([]*os.File{orderR, reportW}, files...)
 	h.cmd.WaitDelay = pipeGrace
-	h.cmd.SysProcAttr = namespaces()
+	h.cmd.SysProcAttr = attr
 	if err := h.cmd.Start(); err != nil {
 		h.close()
-		return nil, fmt.Errorf("sandbox: start helper: %w", err)
+		return nil, fmt.Errorf("sandbox: start %s: %w", argv[0], err)
 	}
 	return h, nil
 }

@@ -38,7 +38,10 @@ func vectors(t *testing.T) []vector {
 // Every hostile line runs, as if the policy had let it: nothing outside the worktree changes, nor its .git or another
 // protected path. S2
 func TestVectorsHaveNoEffectOutside(t *testing.T) {
-	w := newWorld(t)
+	each(t, testVectorsHaveNoEffectOutside)
+}
+
+func testVectorsHaveNoEffectOutside(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	seed := filepath.Join(w.home, "seed")
 	put(t, seed+"/a.txt", "a\n")
@@ -92,7 +95,10 @@ func plainly(t *testing.T, w world, line, dir string) {
 
 // Protected paths are as they were after any job.
 func TestProtectedPathsStay(t *testing.T) {
-	w := newWorld(t)
+	each(t, testProtectedPathsStay)
+}
+
+func testProtectedPathsStay(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	put(t, w.work+"/.vscode/settings.json", "{}")
 	put(t, w.work+"/.mcp.json", "{}")

@@ -27,6 +27,11 @@ type place struct {
 	At   string
 	From string
 	Kind kind
+	// What From was when the order was given, where another program makes the view, and the file under which that one
+	// finds it.
+	Dev, Ino uint64
+	Dir      bool
+	FD       int
 }
 
 // view lists the places of a job, outer ones first: a later place lies over an earlier one.

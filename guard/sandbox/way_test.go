@@ -32,7 +32,10 @@ func greet(port uint16, word string, served *atomic.Int32) sandbox.Way {
 
 // A job reaches its ways, at ports of its own, and nothing else: no listener of this machine, though at the same port. S2, S6
 func TestAJobReachesItsWaysOnly(t *testing.T) {
-	w := newWorld(t)
+	each(t, testAJobReachesItsWaysOnly)
+}
+
+func testAJobReachesItsWaysOnly(t *testing.T, w world) {
 	outside := listen(t)
 	var port uint16
 	fmt.Sscanf(outside.addr, "127.0.0.1:%d", &port)
