@@ -11,7 +11,7 @@ import (
 
 // A place outside is seen where the job's files lead to it, and cannot be written there. Contract 73.
 func TestABoundPlaceIsSeenReadOnly(t *testing.T) {
-	each(t, testABoundPlaceIsSeenReadOnly)
+	eachWithBinds(t, testABoundPlaceIsSeenReadOnly)
 }
 
 func testABoundPlaceIsSeenReadOnly(t *testing.T, w world) {
@@ -36,7 +36,7 @@ func testABoundPlaceIsSeenReadOnly(t *testing.T, w world) {
 }
 
 func TestABindNeverShowsWhatIsHidden(t *testing.T) {
-	each(t, testABindNeverShowsWhatIsHidden)
+	eachWithBinds(t, testABindNeverShowsWhatIsHidden)
 }
 
 func testABindNeverShowsWhatIsHidden(t *testing.T, w world) {

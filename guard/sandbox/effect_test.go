@@ -154,14 +154,18 @@ func testWritesStayInside(t *testing.T, w world) {
 		"echo x > /proc/self/cwd/../../../../../../../new",
 		"echo x > /proc/self/root" + H + "/new",
 	} {
-		if exit, out := run(t, s, w.sh(line)); exit.Code == 0 {
+		undone := w.isLocked() && strings.HasSuffix(line, " .git") || strings.HasPrefix(line, "mv .git") // made good afterwards
+		if exit, out := run(t, s, w.sh(line)); exit.Code == 0 && !undone {
 			t.Errorf("%s: succeeded\n%s", line, out)
+		}
+		if got, err := os.ReadFile(w.work + "/.git"); err != nil || !strings.HasPrefix(string(got), "gitdir: ") {
+			t.Fatalf("%s: .git is %q, %v", line, got, err)
 		}
 		if snapshot(t, w.home, w.work) != before {
 			t.Fatalf("%s: had an effect", line)
 		}
 	}
-	if exit, out := run(t, s, w.sh("echo x > new && mkdir d && mv new d && echo y > /tmp/y && echo z > ~/z && cat d/new /tmp/y ~/z")); out != "x\ny\nz\n" {
+	if exit, out := run(t, s, w.sh("echo x > new && mkdir d && mv new d && echo y > $TMPDIR/y && echo z > ~/z && cat d/new $TMPDIR/y ~/z")); out != "x\ny\nz\n" {
 		t.Errorf("inside: %v %q", exit, out)
 	}
 	if got, err := os.ReadFile(w.work + "/d/new"); err != nil || string(got) != "x\n" {
@@ -199,7 +203,7 @@ func testNoWayBackToPower(t *testing.T, w world) {
 		"echo x > /proc/self/attr/current",
 		"echo 0 > /proc/self/oom_score_adj",
 		"mkdir /sys/fs/cgroup/pids/colony-test || mkdir /sys/fs/cgroup/colony-test",
-		"ls /dev/sda || ls /dev/vda || ls /dev/mem || ls /dev/kmsg || ls /dev/fuse || ls /dev/kvm",
+		"for d in sda vda mem kmsg fuse kvm; do head -c 1 /dev/$d && exit; done; exit 1",
 		"cat /etc/shadow | grep .",
 		"su -c true nobody",
 		"grep -E '^(Cap.*:.*[1-9a-f]|NoNewPrivs:.0)' /proc/self/status || unshare -U grep -E '^Cap.*:.*[1-9a-f]' /proc/self/status",

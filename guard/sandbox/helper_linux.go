@@ -27,8 +27,11 @@ func Helper() {
 		becomeBubblewrap(os.Args[1], os.Args[2:])
 	}
 	make := map[string]func(order) ([]int, error){helperName: inNamespaces, wrappedName: inBubblewrap}[called()]
-	if called() == lockedName {
+	switch called() {
+	case lockedName:
 		keepLocked()
+	case innerName:
+		becomeJob()
 	}
 	if make == nil {
 		return
@@ -127,6 +130,14 @@ func run(o order) report {
 	if err != nil {
 		return refuse(path, err)
 	}
+	watchMemory(o.Memory, everybody, func() { syscall.Kill(-1, syscall.SIGKILL) }) //nolint:errcheck // all may have ended
+	r := await(pid)
+	r.Nanos = int64(time.Since(began))
+	return r
+}
+
+// await waits for the process, and reaps others that end meanwhile.
+func await(pid int) report {
 	for {
 		var status syscall.WaitStatus
 		got, err := syscall.Wait4(-1, &status, 0, nil)
@@ -136,9 +147,9 @@ func run(o order) report {
 			return report{Trouble: "wait: " + err.Error()}
 		case status.Signaled():
 			s := status.Signal()
-			return report{Code: 128 + int(s), Signal: unix.SignalName(s), Nanos: int64(time.Since(began))}
+			return report{Code: 128 + int(s), Signal: unix.SignalName(s)}
 		default:
-			return report{Code: status.ExitStatus(), Nanos: int64(time.Since(began))}
+			return report{Code: status.ExitStatus()}
 		}
 	}
 }

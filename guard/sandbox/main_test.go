@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 		os.Exit(dial("tcp", l.Addr().String()))
 	case os.Getenv("SANDBOX_TEST_NEW") != "":
 		os.Exit(newInside(worldAt(os.Getenv("SANDBOX_TEST_NEW"))))
+	case os.Getenv("SANDBOX_TEST_EAT") != "":
+		eat(os.Getenv("SANDBOX_TEST_EAT"))
 	case os.Getenv("SANDBOX_TEST_FORK") != "":
 		fork(os.Getenv("SANDBOX_TEST_FORK"))
 	default:
@@ -56,6 +58,23 @@ type world struct {
 func lacks(err error) bool {
 	return strings.Contains(err.Error(), "is not on PATH") || strings.Contains(err.Error(), "this kernel")
 }
+
+// eachWithBinds is each, for what Landlock refuses.
+func eachWithBinds(t *testing.T, test func(t *testing.T, w world)) {
+	each(t, func(t *testing.T, w world) {
+		if !w.isLocked() {
+			test(t, w)
+			return
+		}
+		j := w.sh("echo ran")
+		j.Bound = []sandbox.Bind{{At: filepath.Join(w.work, "../../next"), From: w.home + "/notes"}}
+		if exit, err := w.open(t, "workspace").Run(t.Context(), j); err == nil {
+			t.Errorf("it ran: %+v", exit)
+		}
+	})
+}
+
+func (w world) isLocked() bool { return len(w.by) > 0 && w.by[0] == sandbox.Landlock }
 
 // each runs a test by each mechanism that this machine has.
 func each(t *testing.T, test func(t *testing.T, w world)) {

@@ -20,6 +20,8 @@ var mechanisms = [...]string{}
 
 func (s *Sandbox) ready() error { return errPlatform }
 
+func machineMemory() int64 { return 0 }
+
 type helper struct{}
 
 // Close does nothing: no helper is kept on this platform.

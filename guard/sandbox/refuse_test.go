@@ -44,6 +44,7 @@ func TestRefusalNamesTheCure(t *testing.T) {
 
 // newInside answers 7 and the error where the sandbox is refused.
 func newInside(w world) int {
+	w.by = []string{sandbox.Namespaces}
 	_, err := sandbox.New(context.Background(), w.parts("workspace"))
 	if _, ok := errors.AsType[*sandbox.RefusedError](err); !ok {
 		return 0
@@ -95,7 +96,7 @@ func TestReadOnlyLevelWritesNothingButItsOwn(t *testing.T) {
 func testReadOnlyLevelWritesNothingButItsOwn(t *testing.T, w world) {
 	s := w.open(t, "read-only")
 	before := snapshot(t, w.home, "")
-	if exit, out := run(t, s, w.sh("cat file && echo x > /tmp/x && ! echo x > new && ! rm file")); exit.Code != 0 {
+	if exit, out := run(t, s, w.sh("cat file && echo x > $TMPDIR/x && ! echo x > new && ! rm file")); exit.Code != 0 {
 		t.Errorf("%+v %s", exit, out)
 	}
 	if snapshot(t, w.home, "") != before {
@@ -117,12 +118,12 @@ func testScratchIsKeptBetweenJobs(t *testing.T, w world) {
 	for _, c := range []struct {
 		scratch, want string
 	}{{scratch, "ab"}, {"", ""}} {
-		j := w.sh("printf a > /tmp/a; printf b > ~/b; ln -sfn /etc /tmp/link")
+		j := w.sh("printf a > $TMPDIR/a; printf b > ~/b; ln -sfn /etc $TMPDIR/link")
 		j.Scratch = c.scratch
 		if exit, out := run(t, s, j); exit.Code != 0 {
 			t.Errorf("%+v %s", exit, out)
 		}
-		j.Argv = []string{"sh", "-c", "cat /tmp/a ~/b 2>/dev/null"}
+		j.Argv = []string{"sh", "-c", "cat $TMPDIR/a ~/b 2>/dev/null"}
 		if _, out := run(t, s, j); out != c.want {
 			t.Errorf("scratch %q: found %q, want %q", c.scratch, out, c.want)
 		}

@@ -29,8 +29,11 @@ type order struct {
 	Env       []string
 	Places    []place
 	Processes int
+	Memory    int64
 	Joined    bool     // both streams of the job are one
 	Ports     []uint16 // of the job's own loopback that colony answers at
+	Grants    []grant  // for Landlock
+	Group     string   // that the job enters
 	Outside   []string // colony's own namespaces, where another program makes the job's
 }
 
@@ -73,7 +76,7 @@ func (s *Sandbox) confined(ctx context.Context, j Job) (Exit, error) {
 // order is the job as a helper is told it.
 func (s *Sandbox) order(j Job) order {
 	o := order{
-		Argv: j.Argv, Dir: j.Dir, Places: s.view(j), Processes: s.processes, Joined: oneWriter(j.Stdout, j.Stderr),
+		Argv: j.Argv, Dir: j.Dir, Places: s.view(j), Processes: s.processes, Memory: s.memory, Joined: oneWriter(j.Stdout, j.Stderr),
 		Env: merge(s.env, []string{"HOME=/tmp/home", "TMPDIR=/tmp"}, j.Env),
 	}
 	for _, w := range j.Ways {

@@ -35,6 +35,7 @@ type Parts struct {
 	Read      []string // paths that are visible although they lie in a hidden one
 	Hide      []string // further paths that are invisible
 	Processes int      // how many processes and threads a job may have at once; 4096 where it is 0
+	Memory    int64    // how many bytes a job's processes may hold at once; half of the machine's where it is 0
 	// Mechanisms are those that are tried, in this order; where it is nil, all that this platform has.
 	Mechanisms []string
 }
@@ -50,6 +51,7 @@ type Sandbox struct {
 	guarded   []string // no writable path may hold one of these
 	env       []string
 	processes int
+	memory    int64
 	spare     atomic.Pointer[helper]
 	closed    atomic.Bool
 	jobs      atomic.Int64
@@ -117,6 +119,7 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 		guarded:   []string{home, resolve(p.State), resolve(p.Config)},
 		env:       environment(os.Environ(), home),
 		processes: p.Processes,
+		memory:    p.Memory,
 	}
 	for _, path := range p.Read {
 		if path = resolve(path); straight(path) == nil {
@@ -125,6 +128,9 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 	}
 	if s.processes <= 0 {
 		s.processes = 4096
+	}
+	if s.memory <= 0 {
+		s.memory = machineMemory() / 2
 	}
 	if p.Level == Off {
 		s.mechanism = "none"
@@ -161,7 +167,7 @@ func (s *Sandbox) Run(ctx context.Context, j Job) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	j.Readable = append(slices.Clone(j.Readable), bindable(before)...)
+	j.Readable = append(slices.Clone(j.Readable), bindable(before)...) // a path of the job's own that it finds read-only
 	exit, err := s.confined(ctx, j)
 	return exit, errors.Join(err, restore(before, j.Stderr))
 }
@@ -223,6 +229,9 @@ func (s *Sandbox) Bindable(b Bind, paths ...string) error {
 	if s.level == Off {
 		return fmt.Errorf("sandbox: nothing is bound at level off")
 	}
+	if s.mechanism == Landlock {
+		return fmt.Errorf("sandbox: landlock shows nothing at another place")
+	}
 	if !filepath.IsAbs(b.At) || filepath.Clean(b.At) != b.At {
 		return fmt.Errorf("sandbox: path %q is not absolute and clean", b.At)
 	}
@@ -245,6 +254,14 @@ func (s *Sandbox) Bindable(b Bind, paths ...string) error {
 // Hides reports whether jobs do not see a path, or not all in it.
 func (s *Sandbox) Hides(path string) bool {
 	return slices.ContainsFunc(s.hidden(), func(secret string) bool { return within(path, secret) || within(secret, path) })
+}
+
+// Seen is where jobs find a scratch: at /tmp, where the mechanism can show it there.
+func (s *Sandbox) Seen(scratch string) string {
+	if s.level == Off || s.mechanism == Landlock {
+		return scratch
+	}
+	return "/tmp"
 }
 
 // within says whether path is dir or lies in it.
