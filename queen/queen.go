@@ -51,7 +51,9 @@ type Parts struct {
 	// ends with its author.
 	Reviewer, Resolver string
 	Labels             map[string]string // may be empty
-	Now                func() time.Time
+	// Again brings tasks that are to begin again, whose last attempt did not land; nil where nobody can ask for it.
+	Again <-chan string
+	Now   func() time.Time
 	// Held, where it is set, is asked before work is joined to the branch. Its word is why it is not to be, which goes back
 	// to the author.
 	Held func(ctx context.Context, task, ant string, work repo.Candidate) (why string, err error)

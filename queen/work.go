@@ -54,9 +54,19 @@ func (r *run) work(ctx context.Context) error {
 			})
 		}
 		if ants == 0 && len(r.train) == 0 {
+			if id := r.wanted(); id != "" && err == nil {
+				err = r.anew(ctx, id)
+				continue
+			}
 			break
 		}
-		b := <-backs
+		var b back
+		select {
+		case b = <-backs:
+		case id := <-r.p.Again:
+			err = errors.Join(err, r.anew(ctx, id))
+			continue
+		}
 		if b.landing == nil {
 			ants--
 		}
@@ -68,6 +78,16 @@ func (r *run) work(ctx context.Context) error {
 	}
 	r.broken = err != nil
 	return errors.Join(err, r.leave(ctx))
+}
+
+// wanted is a task that is to begin again; empty where none is.
+func (r *run) wanted() string {
+	select {
+	case id := <-r.p.Again:
+		return id
+	default:
+		return ""
+	}
 }
 
 // ready records that the tasks need nothing more.

@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
 			"serve": serve, "unserved": unserved,
 			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "meanwhile": meanwhile, "nobody": nobodyLeft, "bytes": writeBytes,
-			"away": makeAway, "cooled": cooled, "fill": fill,
+			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned,
 		},
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"colony/event"
+	"colony/hatch"
 )
 
 // progress is what a screen knows of a run: a fold over its events.
@@ -57,6 +58,14 @@ func (p *progress) apply(e event.Event) {
 		p.Goal, p.Branch, p.Started = b.Goal, b.Branch, e.Time
 	case event.RunResumed:
 		p.Status, p.finished = "running", nil
+	case event.RunPaused:
+		if b.By != nil {
+			p.Status = "paused"
+		}
+	case event.Steered:
+		if p.Status == "paused" && hatch.Continues(e.Ant, b) {
+			p.Status = "running"
+		}
 	case event.PlanMade:
 		for _, t := range b.Tasks {
 			s := &taskState{ID: t.ID, Title: t.Title, Status: "pending", Needs: t.Needs}
