@@ -57,7 +57,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"model": serveModel, "billed": billedAsCounted, "commit": commitAll, "code": exitCode,
 			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
-			"serve": serve, "unserved": unserved,
+			"serve": serve, "unserved": unserved, "gomodule": goModule, "python": namePython,
 			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "meanwhile": meanwhile, "nobody": nobodyLeft, "bytes": writeBytes,
 			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned,
 		},
