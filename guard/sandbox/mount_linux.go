@@ -115,6 +115,22 @@ func straightFD(path string) (int, error) {
 	})
 }
 
+// direct says that a path is there and leads through no link. One that is not clean may be either.
+func direct(path string) bool {
+	fd, err := straightFD(path)
+	if err != nil {
+		return false
+	}
+	unix.Close(fd)
+	return filepath.IsAbs(path) && filepath.Clean(path) == path
+}
+
+// there says that something has the path, be it a link that leads nowhere.
+func there(path string) bool {
+	var stat unix.Stat_t
+	return unix.Lstat(path, &stat) == nil
+}
+
 func tmpfs(mode string) (int, error) {
 	fs, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
 	if err != nil {

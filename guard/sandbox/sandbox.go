@@ -48,6 +48,7 @@ type Sandbox struct {
 	homes     []string // where secrets may lie: home, and the account's if it is another
 	hide      []string
 	read      []string
+	secrets   []string // that may be there, beside sockets
 	guarded   []string // no writable path may hold one of these
 	env       []string
 	processes int
@@ -121,6 +122,7 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 		processes: p.Processes,
 		memory:    p.Memory,
 	}
+	s.secrets = s.secretNames()
 	for _, path := range p.Read {
 		if path = resolve(path); straight(path) == nil {
 			s.read = append(s.read, path)

@@ -45,7 +45,7 @@ func launch(program string, argv []string, files []*os.File, attr *syscall.SysPr
 	h := &helper{kill: kill, order: orderW, report: reportR}
 	h.cmd = exec.CommandContext(ctx, program)
 	h.cmd.Args = argv
-	h.cmd.Env = []string{"GOMAXPROCS=2", "GOGC=off", "GOTRACEBACK=none"}
+	h.cmd.Env = []string{"GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=none"}
 	h.cmd.Dir = "/"
 	h.cmd.Stdout, h.cmd.Stderr = &h.out, &h.errs
 	h.cmd.ExtraFiles = append([]*os.File{orderR, reportW}, files...)
