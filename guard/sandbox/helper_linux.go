@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -158,12 +157,4 @@ func refuse(name string, err error) report {
 	code, said := unstarted(name, err)
 	fmt.Fprintln(os.Stderr, said)
 	return report{Code: code}
-}
-
-// unstarted is the exit code and the words of a shell for a command that cannot be started.
-func unstarted(name string, err error) (code int, said string) {
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		return 127, "colony: " + name + ": command not found"
-	}
-	return 126, "colony: " + name + ": " + err.Error()
 }

@@ -102,17 +102,6 @@ func (s *Sandbox) locked(ctx context.Context, j Job) (exit Exit, err error) {
 	return exit, errors.Join(err, reopen(j.Writable), restoreAll(copies, j.Stderr))
 }
 
-func ownScratch() (string, error) {
-	dir, err := os.MkdirTemp("", "colony-job-")
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	if err != nil {
-		return "", fmt.Errorf("sandbox: %w", err)
-	}
-	return dir, nil
-}
-
 // grants are the places as Landlock can say them: it only adds, so what is hidden is left out of what is listed beside it.
 func grants(places []place) ([]grant, error) {
 	all, err := spread("/", places)

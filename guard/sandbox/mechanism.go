@@ -41,11 +41,14 @@ func (s *Sandbox) able() error {
 	if !slices.Contains(mechanisms[:], s.mechanism) {
 		return fmt.Errorf("it is not of this platform")
 	}
-	if s.mechanism == Landlock && s.level == WorkspaceNet {
+	if s.paths() && s.level == WorkspaceNet {
 		return fmt.Errorf("it has no network of a job's own, from which all ways out could be held")
 	}
 	return s.ready()
 }
+
+// paths says that jobs have the paths that there are outside: the mechanism shows nothing at another place.
+func (s *Sandbox) paths() bool { return s.mechanism == Landlock || s.mechanism == Seatbelt }
 
 // probe runs a harmless command.
 func (s *Sandbox) probe(ctx context.Context) error {

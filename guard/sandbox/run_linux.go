@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // helperName is argv[0] of colony started as the helper of a job.
@@ -127,8 +125,4 @@ func settle(from io.Reader, waited, untold error) (Exit, error) {
 		return Exit{}, fmt.Errorf("sandbox: %s", r.Trouble)
 	}
 	return Exit{Code: r.Code, Signal: r.Signal, Duration: time.Duration(r.Nanos)}, nil
-}
-
-func killed() Exit {
-	return Exit{Code: 128 + int(unix.SIGKILL), Signal: unix.SignalName(unix.SIGKILL)}
 }

@@ -231,8 +231,8 @@ func (s *Sandbox) Bindable(b Bind, paths ...string) error {
 	if s.level == Off {
 		return fmt.Errorf("sandbox: nothing is bound at level off")
 	}
-	if s.mechanism == Landlock {
-		return fmt.Errorf("sandbox: landlock shows nothing at another place")
+	if s.paths() {
+		return fmt.Errorf("sandbox: %s shows nothing at another place", s.mechanism)
 	}
 	if !filepath.IsAbs(b.At) || filepath.Clean(b.At) != b.At {
 		return fmt.Errorf("sandbox: path %q is not absolute and clean", b.At)
@@ -260,7 +260,7 @@ func (s *Sandbox) Hides(path string) bool {
 
 // Seen is where jobs find a scratch: at /tmp, where the mechanism can show it there.
 func (s *Sandbox) Seen(scratch string) string {
-	if s.level == Off || s.mechanism == Landlock {
+	if s.level == Off || s.paths() {
 		return scratch
 	}
 	return "/tmp"

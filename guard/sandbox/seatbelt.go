@@ -2,13 +2,12 @@ package sandbox
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // seatbelt is the profile by which macOS's sandbox-exec confines a job: nothing that is not said here is allowed, and of two
-// rules about one thing the later holds. ports are of this machine's loopback, at which colony answers.
-func seatbelt(places []place, ports []uint16) string {
+// rules about one thing the later holds. It was never run.
+func seatbelt(places []place) string {
 	var b strings.Builder
 	say := func(words ...string) { b.WriteString("(" + strings.Join(words, " ") + ")\n") }
 	say("version", "1")
@@ -26,9 +25,8 @@ func seatbelt(places []place, ports []uint16) string {
 		switch p.Kind {
 		case hide:
 			say("deny", "file-read*", "file-write*", at)
-			if p.At == "/dev" {
-				say("allow", "file-read-metadata", at)
-			}
+		case memory: // the job has its scratch instead; macOS keeps these elsewhere
+			say("deny", "file-read*", "file-write*", "(subpath "+quoted(p.At)+")", "(subpath "+quoted("/private"+p.At)+")")
 		case read:
 			say("allow", "file-read*", at)
 			say("deny", "file-write*", at)
@@ -44,9 +42,6 @@ func seatbelt(places []place, ports []uint16) string {
 		say("deny", "file-write-unlink", "(literal "+quoted(dir)+")")
 	}
 	say("deny", "network*")
-	for _, port := range ports {
-		say("allow", "network-outbound", "(remote ip "+quoted("localhost:"+strconv.Itoa(int(port)))+")")
-	}
 	return b.String()
 }
 
