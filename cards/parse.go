@@ -3,7 +3,6 @@ package cards
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -93,7 +92,7 @@ func (g *gate) UnmarshalText(text []byte) error {
 	return nil
 }
 
-var nameShape = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var nameShape = lazily(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 const nameText = "a card's name is a-z, 0-9, dash and underscore, at most 64, and begins with a letter or digit"
 
@@ -102,7 +101,7 @@ type name string
 
 // UnmarshalText takes what can be a card's name.
 func (n *name) UnmarshalText(text []byte) error {
-	if !nameShape.Match(text) {
+	if !nameShape().Match(text) {
 		return errors.New(nameText)
 	}
 	*n = name(text)
@@ -131,7 +130,7 @@ func Parse(source string, data []byte) (Card, strict.Faults) {
 	}
 	var r raw
 	faults = append(faults, doc.Decode(&r)...)
-	if r.Name != "" && !nameShape.MatchString(r.Name) {
+	if r.Name != "" && !nameShape().MatchString(r.Name) {
 		faults = append(faults, doc.Fault("name", nameText))
 	}
 	faults = append(faults, lists(doc, r, faults)...)

@@ -87,7 +87,7 @@ func shape(key string, t reflect.Type, rule string) map[string]any {
 	case reflect.TypeFor[effort]():
 		return map[string]any{"enum": efforts}
 	case reflect.TypeFor[name]():
-		return map[string]any{"type": "string", "pattern": nameShape.String()}
+		return map[string]any{"type": "string", "pattern": nameShape().String()}
 	case reflect.TypeFor[gate]():
 		return map[string]any{"type": []string{"string", "boolean", "number"}}
 	case reflect.TypeFor[strict.USD]():
@@ -97,7 +97,7 @@ func shape(key string, t reflect.Type, rule string) map[string]any {
 	}
 	switch {
 	case key == "name":
-		return map[string]any{"type": "string", "pattern": nameShape.String()}
+		return map[string]any{"type": "string", "pattern": nameShape().String()}
 	case t.Kind() == reflect.String:
 		return map[string]any{"type": "string"}
 	case t.Kind() == reflect.Slice:
