@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"strings"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -77,8 +76,9 @@ func serve(make func(order) ([]int, error)) report {
 	if err := from.Decode(&o); err != nil {
 		return report{Trouble: "read order: " + err.Error()}
 	}
-	go follow(in)
-	deafen()
+	if err := deafen(); err != nil {
+		return report{Trouble: "ignore signals: " + err.Error()}
+	}
 	listeners, err := make(o)
 	if err != nil {
 		return report{Trouble: err.Error()}
@@ -87,20 +87,24 @@ func serve(make func(order) ([]int, error)) report {
 	if err := begin(reportFD, listeners); err != nil {
 		return report{Trouble: "begin: " + err.Error()}
 	}
-	return run(o)
+	r := run(o)
+	runtime.KeepAlive(in) // which closes the order's end
+	return r
 }
 
-// follow ends this process when colony ends, however colony ends.
-func follow(colony io.Reader) {
-	io.Copy(io.Discard, colony) //nolint:errcheck // an error is the end too
-	syscall.Exit(125)
-}
-
-// deafen keeps the signals that a job may send to process 1 from ending it. Handlers, unlike "ignore", do not pass to
-// the job.
-func deafen() {
-	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT,
-		unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU)
+// deafen keeps the signals that a job may send to process 1 from ending it: the kernel drops those that it has no handler
+// for, and the runtime has one for each.
+func deafen() error {
+	for _, s := range [...]unix.Signal{
+		unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGTSTP,
+		unix.SIGTTIN, unix.SIGTTOU,
+	} {
+		var none [4]uint64 // the kernel's sigaction: the default, no flags, no mask
+		if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&none)), 0, 8, 0, 0); errno != 0 {
+			return errno
+		}
+	}
+	return nil
 }
 
 func run(o order) report {
@@ -129,7 +133,7 @@ func run(o order) report {
 	if err != nil {
 		return refuse(path, err)
 	}
-	watchMemory(o.Memory, everybody, func() { syscall.Kill(-1, syscall.SIGKILL) }) //nolint:errcheck // all may have ended
+	go follow(o.Memory, everybody, func() { syscall.Kill(-1, syscall.SIGKILL) }, func() { syscall.Exit(125) }) //nolint:errcheck // all may have ended
 	r := await(pid)
 	r.Nanos = int64(time.Since(began))
 	return r

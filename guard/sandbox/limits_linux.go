@@ -17,23 +17,29 @@ import (
 // A limit on the memory of each process would not bound a job, and would end what only reserves addresses, as the race
 // detector and most virtual machines do. So the helper adds up what the job's processes hold by themselves.
 
-const lookAfter = 200 * time.Millisecond // how often
+const lookAfter = 200 // milliseconds
 
-// watchMemory ends a job that holds more than so many bytes, and says so on its stderr. It looks from time to time.
-func watchMemory(most int64, members func() []int, end func()) {
-	go func() {
-		said := false
-		for range time.Tick(lookAfter) {
-			if held(members()) <= most {
-				continue
-			}
+// follow waits for the end of colony, however colony ends, or for its wish that the job ends: then gone is called, for as
+// long as it returns. From time to time it looks at the job's processes, and ends a job that holds more than so many bytes,
+// which it says on its stderr.
+func follow(most int64, members func() []int, end, gone func()) {
+	said, wait := false, lookAfter
+	for {
+		order := []unix.PollFd{{Fd: orderFD, Events: unix.POLLIN}} // there is no second order: it is the end
+		n, err := unix.Poll(order, wait)
+		switch {
+		case err == unix.EINTR:
+		case err != nil || n > 0:
+			gone()
+			time.Sleep(time.Millisecond)
+		case held(members()) > most:
 			if !said {
 				fmt.Fprintf(os.Stderr, "colony: this command was ended: it used more than %d MiB of memory\n", most>>20)
 			}
-			said = true
+			said, wait = true, 1
 			end()
 		}
-	}()
+	}
 }
 
 // held is what processes hold beside what they share with others or can read again, in bytes.

@@ -54,21 +54,15 @@ func watch(in *os.File) report {
 		sweep()
 		return report{Trouble: err.Error()}
 	}
-	go func() { // colony ends, or wants this to end
-		io.Copy(io.Discard, in) //nolint:errcheck // an error is the end too
-		for {
-			killChildren()
-			time.Sleep(time.Millisecond)
-		}
-	}()
+	go follow(o.Memory, offspring, killChildren, killChildren)
 	if err := begin(reportFD, nil); err != nil {
 		sweep()
 		return report{Trouble: "begin: " + err.Error()}
 	}
-	watchMemory(o.Memory, offspring, killChildren)
 	r := await(pid)
 	r.Nanos = int64(time.Since(began))
 	sweep()
+	runtime.KeepAlive(in) // which closes the order's end
 	return r
 }
 
