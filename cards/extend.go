@@ -34,6 +34,7 @@ var keys = []struct {
 	{"caps.wall", func(to *Card, from Card) { to.Caps.Wall = from.Caps.Wall }},
 	{"caps.calls", func(to *Card, from Card) { to.Caps.Calls = from.Caps.Calls }},
 	{"gates", func(to *Card, from Card) { to.Gates = from.Gates }},
+	{"hatch", func(to *Card, from Card) { to.Hatch = from.Hatch }},
 	{"parallel", func(to *Card, from Card) { to.Parallel = from.Parallel }},
 }
 

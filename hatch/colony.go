@@ -293,23 +293,23 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 }
 
 // ownTools are the tools that come with colony.
-func ownTools(shLimit time.Duration, check queen.PlanCheck) []tools.Tool {
-	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check))
+func ownTools(shLimit time.Duration, check queen.PlanCheck, help queen.Help) []tools.Tool {
+	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check), queen.HatchTool(help))
 }
 
 // ToolNames are the names of all tools that a card may list.
 func ToolNames() []string {
 	var names []string
-	for _, t := range ownTools(0, nobodyPlans) {
+	for _, t := range ownTools(0, nobodyPlans, nobodyHelps) {
 		names = append(names, t.Spec().Name)
 	}
 	return names
 }
 
 // allTools is the registry from which every ant's is carved.
-func allTools(warn io.Writer, shLimit time.Duration, check queen.PlanCheck) (*tools.Registry, error) {
+func allTools(warn io.Writer, shLimit time.Duration, check queen.PlanCheck, help queen.Help) (*tools.Registry, error) {
 	r := tools.NewRegistry(warn)
-	for _, t := range ownTools(shLimit, check) {
+	for _, t := range ownTools(shLimit, check, help) {
 		if err := r.Register(tools.BuiltIn, t); err != nil {
 			return nil, err
 		}
@@ -320,7 +320,7 @@ func allTools(warn io.Writer, shLimit time.Duration, check queen.PlanCheck) (*to
 // toolsWith is the registry from which ants' are carved, with this check of plans.
 func (c *Colony) toolsWith(check queen.PlanCheck) (*tools.Registry, error) {
 	warn := c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn})
-	return allTools(warn, time.Duration(c.settings.limits.Sh), check)
+	return allTools(warn, time.Duration(c.settings.limits.Sh), check, c.help)
 }
 
 // Since is where the log ended when this process took the run up.

@@ -180,7 +180,7 @@ func (c *Colony) grant(w event.Wish, stop context.CancelCauseFunc) error {
 		}
 	case "resume":
 		if c.pauser.goOn() {
-			return c.record("", event.Steered{By: w.By, Text: goOnText})
+			return c.record("", event.Steered{By: w.By, Text: event.GoOn})
 		}
 	case "retry":
 		if err := c.record("", event.Steered{By: w.By, Text: "retry " + w.Task}); err != nil {

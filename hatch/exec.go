@@ -61,6 +61,12 @@ func (c confined) to(o out, getenv func(string) string, after func(context.Conte
 	return c
 }
 
+// with is c whose processes see these variables too.
+func (c confined) with(env []string) confined {
+	c.env = append(slices.Clone(c.env), env...)
+	return c
+}
+
 func (c confined) exec(ctx context.Context, p tools.Process) (tools.Exit, error) {
 	j := sandbox.Job{
 		Argv: p.Argv, Dir: p.Dir, Env: append(append([]string{}, c.env...), p.Env...),

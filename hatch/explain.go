@@ -35,7 +35,7 @@ type Explained struct {
 
 // AllTools are the tools that a card may list, by name.
 func AllTools() ([]ShownTool, error) {
-	registry, err := allTools(io.Discard, 0, nobodyPlans)
+	registry, err := allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func providersOf(s settings) []string {
 }
 
 func toolsOf(c cards.Card) ([]ShownTool, error) {
-	registry, err := allTools(io.Discard, 0, nobodyPlans)
+	registry, err := allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}

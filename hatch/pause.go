@@ -9,9 +9,6 @@ import (
 	"colony/model"
 )
 
-// goOnText is what a paused run is told when it is to go on.
-const goOnText = "go on"
-
 // pauser holds ants back while a person has the run paused. It is safe for concurrent use.
 type pauser struct {
 	now    func() time.Time
@@ -100,11 +97,8 @@ func (p Past) Paused(ctx context.Context) (paused bool, err error) {
 		case event.RunResumed, event.RunFinished:
 			paused = false
 		case event.Steered:
-			paused = paused && !Continues(e.Ant, b)
+			paused = paused && (e.Ant != "" || b.Text != event.GoOn)
 		}
 	}
 	return paused, nil
 }
-
-// Continues reports whether a text that came to an ant, or to the run, lets a paused run go on.
-func Continues(ant string, b event.Steered) bool { return ant == "" && b.Text == goOnText }

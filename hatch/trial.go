@@ -46,7 +46,7 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	registry, err := allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans)
+	registry, err := allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}

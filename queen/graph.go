@@ -40,7 +40,8 @@ type task struct {
 	kept    string
 	before  string // where the work is kept that was done before the task began again
 	report  event.TaskReport
-	queued  int // its place among what came to land; 0 before
+	again   bool // its work was found not to join the branch as it was then
+	queued  int  // its place among what came to land; 0 before
 
 	attempts, returns, retries int
 	review                     review

@@ -91,7 +91,7 @@ func Run(ctx context.Context, p Parts) (event.RunFinished, error) {
 	if err := p.check(); err != nil {
 		return event.RunFinished{}, err
 	}
-	r := &run{p: p, start: p.Now(), head: p.Base, graph: &graph{}, ratchet: newRatchet(), names: map[string]int{}}
+	r := &run{p: p, start: p.Now(), head: p.Base, graph: &graph{}, width: width{most: p.Ants, now: p.Ants}, ratchet: newRatchet(), names: map[string]int{}}
 	err := r.open(ctx)
 	if err == nil && r.refused == nil {
 		err = r.work(ctx)
@@ -109,6 +109,7 @@ type run struct {
 	start   time.Time
 	head    string // of the branch
 	graph   *graph
+	width   width
 	toLand  []*task  // in the order they came
 	queued  int      // how many came to land
 	train   []*batch // landings under way, in order

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"colony/event"
-	"colony/hatch"
 )
 
 // progress is what a screen knows of a run: a fold over its events.
@@ -63,7 +62,7 @@ func (p *progress) apply(e event.Event) {
 			p.Status = "paused"
 		}
 	case event.Steered:
-		if p.Status == "paused" && hatch.Continues(e.Ant, b) {
+		if p.Status == "paused" && e.Ant == "" && b.Text == event.GoOn {
 			p.Status = "running"
 		}
 	case event.PlanMade:
