@@ -65,7 +65,7 @@ func TestAllFaultsComeAtOnce(t *testing.T) {
 escalate: openai/x
 effort: huge
 tools: [read, read, " ", 3]
-sandbox: {level: workspace}
+sandbox: {level: "off", net: [a.test, a.test, ""]}
 env: [A]
 caps: {usd: 0, tokens: -1, output: 1.5, wall: soon}
 gates: [" "]
@@ -84,7 +84,9 @@ prompt: b
 		`4:15 read is here twice: keep one`,
 		`4:21 this entry is empty: delete it`,
 		`4:26 want text, got a number: quote it to make it text`,
-		`5:1 sandbox is not built yet: delete this key`,
+		`5:18 a card cannot take the sandbox away: that is the user's to say, with --sandbox off`,
+		`5:39 a.test is here twice: keep one`,
+		`5:47 this entry is empty: delete it`,
 		`6:1 env is not built yet: delete this key`,
 		`7:13 usd must be more than 0`,
 		`7:24 tokens must be more than 0`,

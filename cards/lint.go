@@ -64,6 +64,17 @@ func LintModels(c Card, providers []string) strict.Faults {
 	return faults.Sorted()
 }
 
+// LintHosts checks each host that the card's processes may reach.
+func LintHosts(c Card, check func(host string) error) strict.Faults {
+	var faults strict.Faults
+	for i, host := range c.Sandbox.Net {
+		if err := check(host); err != nil {
+			faults = append(faults, c.fault(fmt.Sprintf("sandbox.net[%d]", i), fmt.Sprintf("card %s: %v", c.Name, err)))
+		}
+	}
+	return faults
+}
+
 // endings are the tools with which an ant ends: a worker, a planner, a reviewer.
 var endings = []string{"done", "plan", "review"}
 

@@ -40,7 +40,7 @@ func (p *Policy) floor(j judged) (Decision, bool) {
 	}
 	for _, host := range j.e.Hosts {
 		if j.shell() && p.parts.Sandboxed {
-			break // a sandbox has a loopback of its own and no way out
+			break // a sandbox has a loopback of its own, and what leads out of it judges addresses
 		}
 		if private(host) {
 			return floorHit("private-address", host, fmt.Sprintf("%s is an address inside this machine or network, which no tool may reach", host)), true

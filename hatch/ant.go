@@ -30,7 +30,8 @@ type life struct {
 	model   chosen
 	account ledger.Account
 	tree    *repo.Tree
-	box     confined
+	box     confined // for what is not its own: gates, hooks
+	reach   out      // what its commands reach
 	lease   *lease
 	env     *tools.Env
 	ant     *ant.Ant
@@ -240,14 +241,18 @@ func (l *life) furnish() (err error) {
 		return fmt.Errorf("make the scratch directory: %w", err)
 	}
 	l.box = l.box.in(l.tree.Dir, scratch).with(l.lease.env())
+	hands, err := l.hands()
+	if err != nil {
+		return err
+	}
 	registry, err := l.shelf.Child(l.allowed(), nil)
 	if err != nil {
 		return err
 	}
 	registry.Freeze()
 	l.env = &tools.Env{
-		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(l.box.exec),
-		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: l.box.exec, Dial: noDial, Now: l.parts.Now,
+		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(hands.exec),
+		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: hands.exec, Dial: noDial, Now: l.parts.Now,
 		Progress: func(string) {},
 	}
 	return nil

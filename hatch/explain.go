@@ -80,6 +80,7 @@ func (h *House) LintCard(c cards.Card) strict.Faults {
 	if s, err := readSettings(h.Settings); err == nil { // what is wrong with them is said where they are used
 		faults = append(faults, cards.LintModels(c, providersOf(s))...)
 	}
+	faults = append(faults, lintHosts(c)...)
 	return faults.Sorted()
 }
 
@@ -139,8 +140,14 @@ func (h *House) never(c cards.Card) ([]string, error) {
 	never = append(never, "write outside of its worktree and /tmp, or read outside of them what is no toolchain")
 	add("write, at any depth of the worktree, %s", guard.ProtectedNames()...)
 	if slices.Contains(c.Tools, "sh") {
-		if s.sandbox.Level != sandbox.Off {
-			never = append(never, "reach the network or a process outside with a command: sandbox level "+s.sandbox.Level)
+		out, err := s.sandbox.out(s.sandbox.Level, c)
+		switch level := tighter(s.sandbox.Level, c.Sandbox.Level); {
+		case err != nil:
+			return nil, err
+		case level != sandbox.Off && out.none():
+			never = append(never, "reach the network or a process outside with a command: sandbox level "+level)
+		case level != sandbox.Off:
+			never = append(never, "reach with a command a process outside, or a host beside "+strings.Join(out.names, ", ")+": sandbox level "+level)
 		}
 	}
 	add("go on after it used up %s", bounds(c)...)

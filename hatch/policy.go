@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"colony/cards"
 	"colony/event"
@@ -24,7 +25,11 @@ func (c *Colony) lay(word string) error {
 		if err != nil {
 			return err
 		}
-		parts := c.parts.guarded(modeOf(name, mode), c.box.Level(), rules, c.parts.Getenv)
+		out, err := c.settings.sandbox.out(c.box.Level(), card)
+		if err != nil {
+			return err
+		}
+		parts := c.parts.guarded(modeOf(name, mode), c.box.Level(), !out.none(), rules, c.parts.Getenv)
 		parts.Hook = c.beforeTools()
 		parts.Readable = append(parts.Readable, filepath.Join(c.parts.runDir(c.run), "blobs"))
 		if c.policies[name], err = guard.New(parts); err != nil {
@@ -43,9 +48,9 @@ func badMode(err error) *Problem {
 }
 
 // guarded are the parts of a policy in this house.
-func (h *House) guarded(mode guard.Mode, level string, rules guard.Rules, getenv func(string) string) guard.Parts {
+func (h *House) guarded(mode guard.Mode, level string, net bool, rules guard.Rules, getenv func(string) string) guard.Parts {
 	return guard.Parts{
-		Mode: mode, Sandboxed: level != sandbox.Off, Rules: rules,
+		Mode: mode, Sandboxed: level != sandbox.Off, Net: net, Rules: rules,
 		Protected: []string{h.State, h.Config}, Readable: readable(getenv), Writable: []string{"/tmp"},
 	}
 }
@@ -79,7 +84,11 @@ func (l *life) remind(ctx context.Context) error {
 		case event.ToolStarted:
 			started[b.Call] = b
 		case event.ToolDone:
-			policy.Witness(l.env, b.Tool, tools.Effects{Reads: started[b.Call].Effects.Reads, Hosts: started[b.Call].Effects.Hosts}, nil)
+			hosts := started[b.Call].Effects.Hosts
+			if b.Tool == "sh" && !l.reach.none() { // which of them, the log does not say
+				hosts = append(slices.Clone(hosts), l.reach.names...)
+			}
+			policy.Witness(l.env, b.Tool, tools.Effects{Reads: started[b.Call].Effects.Reads, Hosts: hosts}, nil)
 		}
 	}
 	return nil

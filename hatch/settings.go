@@ -30,7 +30,8 @@ type runSettings struct {
 }
 
 type sandboxSettings struct {
-	Level string `yaml:"level"`
+	Level string   `yaml:"level"`
+	Net   []string `yaml:"net"`
 }
 
 type permissionSettings struct {

@@ -68,7 +68,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TERM", "dumb")
 			env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			config := "[user]\n\tname = Ada\n\temail = ada@example.test\n[init]\n\tdefaultBranch = main\n"
-			env.Values[ear{}] = &ear{}
+			env.Values[ear{}], env.Values[served{}] = &ear{}, &served{}
 			if err := os.MkdirAll(home, 0o700); err != nil {
 				return err
 			}
@@ -77,6 +77,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"model": serveModel, "billed": billedAsCounted, "commit": commitAll, "code": exitCode,
 			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
+			"serve": serve, "unserved": unserved, "gomodule": goModule, "python": namePython,
 			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "meanwhile": meanwhile, "nobody": nobodyLeft, "bytes": writeBytes,
 			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned, "block": block,
 		},
