@@ -147,6 +147,25 @@ func TestARangeArmsWhatItShowed(t *testing.T) {
 	}
 }
 
+// contract 38: what an edit leaves is known as far as it was read or put there, and no further.
+func TestAnEditArmsNoMoreThanWasRead(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "1\n2\n3\n4\n5\n6\n7\n8\n")
+	w.ok("read", args{"path": "f", "from": 2, "to": 3})
+	w.ok("read", args{"path": "f", "from": 6, "to": 7})
+	w.ok("edit", args{"path": "f", "old": "2\n", "new": "2\na\nb\n"})
+	w.holds("f", "1\n2\na\nb\n3\n4\n5\n6\n7\n8\n")
+	w.fault(tools.StaleRead, "lines 1 to 10 were not read", "write", args{"path": "f", "content": ""})
+	w.fault(tools.StaleRead, "lines 6 to 6 were not read", "edit", args{"path": "f", "old": "4", "new": "x"})
+	w.ok("edit", args{"path": "f", "edits": []args{{"old": "7\n", "new": ""}, {"old": "b", "new": "B"}}})
+	w.fault(tools.StaleRead, "lines 9 to 9 were not read", "edit", args{"path": "f", "old": "8", "new": "x"})
+	w.ok("edit", args{"path": "f", "old": "6\n", "new": "six\n"})
+	w.holds("f", "1\n2\na\nB\n3\n4\n5\nsix\n8\n")
+	w.ok("read", args{"path": "f"})
+	w.ok("edit", args{"path": "f", "old": "8\n", "new": "8\n9\n"})
+	w.ok("write", args{"path": "f", "content": "all\n"})
+}
+
 // contract 40, case ED08: what is no plain file, read-only or huge is refused with its fault and at once.
 func TestSpecialFilesAreFaultsAtOnce(t *testing.T) {
 	w := newWorld(t)
