@@ -166,6 +166,34 @@ func TestAnEditArmsNoMoreThanWasRead(t *testing.T) {
 	w.ok("write", args{"path": "f", "content": "all\n"})
 }
 
+// What is not UTF-8 is said when it is read, and a write never puts in its place what stands for it.
+func TestWhatIsNotUTF8IsNotLost(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct{ before, reads, content, says string }{
+		{"caf\xe9\n", "1\tcaf\\xe9\n[1 byte is not UTF-8, shown as \\xNN]", "caf\ufffd\n", "content holds U+FFFD"},
+		{"caf\xe9\n", "", "caf\\xe9\n", "content holds \\xe9, which read shows"},
+		{"\xff\xfea\x00\n\x00", "is UTF-16 text, which is not shown", "a\n", "UTF-16 text, and would become UTF-8"},
+		{"\xfe\xff\x00a\x00\n", "is UTF-16 text, which is not shown", "a\n", "UTF-16 text, and would become UTF-8"},
+		{"a\x00b", "is a binary file (3 bytes)", "ab", "it is a binary file"},
+	} {
+		w.put("f", c.before)
+		if res := w.ok("read", args{"path": "f"}); c.reads != "" && !strings.Contains(res.Text, c.reads) {
+			t.Errorf("%q reads as %q", c.before, res.Text)
+		}
+		w.fault(tools.Validation, c.says, "write", args{"path": "f", "content": c.content})
+		w.holds("f", c.before)
+	}
+	w.put("g", "caf\xe9 \\xe9\n") // the spelling is the file's own
+	w.ok("read", args{"path": "g"})
+	w.ok("write", args{"path": "g", "content": "café \\xe9\n"})
+	w.put("h", "\xef\xbb\xbfa\n")
+	if res := w.ok("read", args{"path": "h"}); !strings.HasPrefix(res.Text, "1\ta\n[the file begins with a byte order mark") {
+		t.Errorf("%q", res.Text)
+	}
+	w.ok("edit", args{"path": "h", "old": "a", "new": "b"})
+	w.holds("h", "\xef\xbb\xbfb\n")
+}
+
 // contract 40, case ED08: what is no plain file, read-only or huge is refused with its fault and at once.
 func TestSpecialFilesAreFaultsAtOnce(t *testing.T) {
 	w := newWorld(t)
