@@ -70,7 +70,7 @@ func (c *change) become(after []byte, edits []udiff.Edit) {
 
 // keepKnown says of the lines after the edits that the ant knows those which it knew before, or put there itself.
 func (c *change) keepKnown(parts []tools.Seen) {
-	touched := touched(c.before, c.edits)
+	touched, last := touched(c.before, c.edits), countLines(c.before)
 	grown := func(i int) int {
 		return strings.Count(c.edits[i].New, "\n") - bytes.Count(c.before[c.edits[i].Start:c.edits[i].End], []byte("\n"))
 	}
@@ -87,7 +87,9 @@ func (c *change) keepKnown(parts []tools.Seen) {
 		}
 		p.Hash, p.Wrote = c.is, true
 		p.From += before
-		if p.To > 0 {
+		if p.To >= last { // what the file ends with is known
+			p.To = 0
+		} else if p.To > 0 {
 			p.To += before + inside
 		}
 		if p.To == 0 || p.To >= p.From {

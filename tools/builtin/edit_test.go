@@ -88,7 +88,7 @@ func TestBytesOutsideAnEditStay(t *testing.T) {
 }
 
 // patched applies a unified diff, and fails where it does not fit.
-func patched(t *rapid.T, text, diff string) string {
+func patched(t interface{ Fatalf(string, ...any) }, text, diff string) string {
 	have := strings.SplitAfter(text, "\n")
 	var out strings.Builder
 	at := 0
