@@ -14,8 +14,15 @@ const maxLinks = 40
 
 // Resolve is where an absolute path leads as the kernel would follow it; what does not exist yet goes on by name, and a
 // link that leads nowhere is followed too. It reads links and nothing else.
-func Resolve(path string) (string, error) {
-	at, todo, links := "/", strings.Split(path, "/"), 0
+func Resolve(path string) (string, error) { return ResolveIn("/", path) }
+
+// ResolveIn is Resolve where root, which is resolved already, need not be looked at again.
+func ResolveIn(root, path string) (string, error) {
+	at, links := "/", 0
+	if below, ok := strings.CutPrefix(path, root+"/"); ok {
+		at, path = root, below
+	}
+	todo := strings.Split(path, "/")
 	for len(todo) > 0 {
 		name := todo[0]
 		todo = todo[1:]

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ const (
 	maxIgnore = 1 << 20   // bytes of an ignore file
 	maxWalk   = 2_000_000 // names that a walk takes
 	walkChunk = 128       // files of one directory that are looked at in one go
+	walkWidth = 16        // workers of a walk: they wait for the disk more than they compute
 )
 
 var errTooMany = errors.New("too many files: narrow path")
@@ -66,7 +66,7 @@ func (w *walker) walk(ctx context.Context, p place) ([]found, error) {
 		at = path.Join(at, name)
 	}
 	w.queue = newQueue(errand{rel: at, rules: above})
-	hands := make([]hand, min(16, 4*runtime.GOMAXPROCS(0)))
+	hands := make([]hand, walkWidth)
 	workers := pool.New().WithMaxGoroutines(len(hands))
 	for i := range hands {
 		hands[i].ctx = ctx
