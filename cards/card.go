@@ -17,11 +17,12 @@ type Card struct {
 	Permissions                              Permissions
 	Caps                                     Caps
 	Gates                                    []string
-	Parallel                                 int    // ants of this card at once; 0 is no bound
-	Extends                                  string // the card whose values hold where this one gives none
-	Source                                   string // the file, or BuiltinSource
-	SHA256                                   string // of Text
-	Text                                     string // the YAML as it was read, then that of each card it extends
+	Skills                                   []string // what the ant may call up; with any, skill is one of Tools
+	Parallel                                 int      // ants of this card at once; 0 is no bound
+	Extends                                  string   // the card whose values hold where this one gives none
+	Source                                   string   // the file, or BuiltinSource
+	SHA256                                   string   // of Text
+	Text                                     string   // the YAML as it was read, then that of each card it extends
 	doc                                      *strict.Doc
 	from                                     map[string]origin // by key, as caps.usd; only keys that are set
 }

@@ -66,6 +66,8 @@ type Parts struct {
 	Readable  []string // outside the worktree, read without a question: blobs, toolchains, module caches
 	Writable  []string // outside the worktree, what commands write like the worktree: the ant's scratch
 	Hook      Hook     // nil where nobody has hooks
+
+	Skills map[string][]Rule // by skill, what its use approves beforehand; the floor, denies and asks stand before them
 }
 
 // Policy is the decision for every call. It holds for any number of ants and is safe for concurrent use.

@@ -230,7 +230,7 @@ func (l *life) furnish() (err error) {
 		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: l.box.exec, Dial: noDial, Now: l.parts.Now,
 		Progress: func(string) {},
 	}
-	return nil
+	return l.equip(scratch)
 }
 
 func (l *life) layers(ctx context.Context, policy *guard.Policy) ([]tools.Layer, error) {

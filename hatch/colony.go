@@ -297,6 +297,9 @@ func ownTools(shLimit time.Duration, check queen.PlanCheck) []tools.Tool {
 	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check))
 }
 
+// toolNames are the names of all tools that a card may list here.
+func (h *House) toolNames() []string { return ToolNames() }
+
 // ToolNames are the names of all tools that a card may list.
 func ToolNames() []string {
 	var names []string

@@ -57,7 +57,7 @@ func (h *House) Explain(name string) (Explained, error) {
 	if err != nil {
 		return Explained{}, err
 	}
-	e := Explained{Card: c, Values: c.Values(), System: tokens(ant.System(c.Name, c.Prompt, nil))}
+	e := Explained{Card: c, Values: c.Values(), System: tokens(ant.System(c.Name, h.prompt(c), nil))}
 	if e.Tools, err = toolsOf(c); err != nil {
 		return Explained{}, err
 	}
@@ -76,7 +76,7 @@ func (h *House) card(name string) (cards.Card, error) {
 
 // LintCard checks a card against the tools there are and the providers of the settings.
 func (h *House) LintCard(c cards.Card) strict.Faults {
-	faults := cards.Lint(c, ToolNames())
+	faults := append(cards.Lint(c, h.toolNames()), cards.LintSkills(c, slices.Sorted(maps.Keys(h.skills)))...)
 	if s, err := readSettings(h.Settings); err == nil { // what is wrong with them is said where they are used
 		faults = append(faults, cards.LintModels(c, providersOf(s))...)
 	}

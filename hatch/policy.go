@@ -2,8 +2,10 @@ package hatch
 
 import (
 	"context"
+	"encoding/json"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"colony/cards"
 	"colony/event"
@@ -25,7 +27,7 @@ func (c *Colony) lay(word string) error {
 			return err
 		}
 		parts := c.parts.guarded(modeOf(name, mode), c.box.Level(), rules, c.parts.Getenv)
-		parts.Hook = c.beforeTools()
+		parts.Hook, parts.Skills = c.beforeTools(), c.parts.preapproved(card)
 		parts.Readable = append(parts.Readable, filepath.Join(c.parts.runDir(c.run), "blobs"))
 		if c.policies[name], err = guard.New(parts); err != nil {
 			return err
@@ -75,10 +77,24 @@ func (l *life) remind(ctx context.Context) error {
 		case event.ToolStarted:
 			started[b.Call] = b
 		case event.ToolDone:
-			policy.Witness(l.env, b.Tool, tools.Effects{Reads: started[b.Call].Effects.Reads, Hosts: started[b.Call].Effects.Hosts}, nil)
+			e := tools.Effects{Reads: started[b.Call].Effects.Reads, Hosts: started[b.Call].Effects.Hosts}
+			if skill, ok := usedSkill(started[b.Call]); ok {
+				e.Subjects = []string{skill}
+			}
+			policy.Witness(l.env, b.Tool, e, nil)
 		}
 	}
 	return nil
+}
+
+// usedSkill is the skill that a call of the skill tool is about.
+func usedSkill(call event.ToolStarted) (string, bool) {
+	var args struct{ Name string }
+	if call.Tool != "skill" || json.Unmarshal(call.Args, &args) != nil {
+		return "", false
+	}
+	name, _, _ := strings.Cut(args.Name, "/")
+	return name, true
 }
 
 // modeOf is the mode of a card's ants: the queen's only look, whatever her card lists.

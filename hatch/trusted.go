@@ -23,6 +23,8 @@ type ProjectFile struct {
 	SHA256 string
 	Data   []byte
 	Runs   []string // the commands it names, and what else it brings
+
+	parts []trust.File // of a skill, all its files
 }
 
 func (f ProjectFile) isConfig() bool { return f.Name == ".colony/config.yaml" }
@@ -55,7 +57,7 @@ func (h *House) Trust(files []ProjectFile) error {
 	return nil
 }
 
-// projectFiles reads .colony/config.yaml and .colony/cards/*.yaml of the checkout.
+// projectFiles reads .colony/config.yaml, .colony/cards/*.yaml and the skills of the checkout.
 func (h *House) projectFiles() ([]ProjectFile, error) {
 	if h.Root == "" {
 		return nil, nil
@@ -81,7 +83,8 @@ func (h *House) projectFiles() ([]ProjectFile, error) {
 		}
 		files = append(files, ProjectFile{Path: filepath.Join(h.Root, filepath.FromSlash(name)), Name: name, SHA256: trust.Hash(read...), Data: read[0].Data})
 	}
-	return files, nil
+	skills, err := h.projectSkills()
+	return append(files, skills...), err
 }
 
 // sift parts the files that may be used from those that wait for trust. Settings that name no command need none.
@@ -112,7 +115,10 @@ func (h *House) sift(files []ProjectFile) (used, waiting []ProjectFile, err erro
 
 // brings says what a project file would run or add.
 func brings(f ProjectFile) ([]string, error) {
-	if !f.isConfig() {
+	switch {
+	case f.isSkill():
+		return skillBrings(f)
+	case !f.isConfig():
 		card, faults := cards.Parse(f.Path, f.Data)
 		if len(faults) > 0 {
 			return nil, faults
@@ -164,7 +170,7 @@ func (h *House) trustedOrProblem() error {
 	}
 	return &Problem{
 		Exit: 5, Code: "untrusted",
-		Message: fmt.Sprintf("%s names commands or cards that you have not trusted as they are now", strings.Join(names, ", ")),
+		Message: fmt.Sprintf("%s names commands, cards, skills or tools that you have not trusted as they are now", strings.Join(names, ", ")),
 		Next:    "colony trust --print shows what would run; colony trust allows it",
 	}
 }

@@ -102,9 +102,15 @@ func (sh) Effects(env *tools.Env, args json.RawMessage) (tools.Effects, error) {
 	if a.Job != "" {
 		return tools.Effects{Known: true, ReadOnly: a.Action != "kill"}, nil
 	}
-	line := shell.Parse(a.Command)
-	out := tools.Effects{Known: line.Known, ReadOnly: line.ReadOnly(), Why: line.Why,
-		Subjects: []string{a.Command}} // also of a line that does not parse: no rule covers what it cannot see
+	out := lineEffects(env, a.Command)
+	out.Subjects = []string{a.Command} // also of a line that does not parse: no rule covers what it cannot see
+	return out, nil
+}
+
+// lineEffects are what a line's commands would do, as far as they can be read.
+func lineEffects(env *tools.Env, command string) tools.Effects {
+	line := shell.Parse(command)
+	out := tools.Effects{Known: line.Known, ReadOnly: line.ReadOnly(), Why: line.Why}
 	for _, c := range line.Commands {
 		out.Commands = append(out.Commands, tools.Command(c))
 	}
@@ -115,7 +121,7 @@ func (sh) Effects(env *tools.Env, args json.RawMessage) (tools.Effects, error) {
 	if err := errors.Join(unread, unwritten); err != nil { // where a path leads cannot be told
 		out.Known, out.ReadOnly, out.Why = false, false, err.Error()
 	}
-	return out, nil
+	return out
 }
 
 // expanded are the files that the shell might make of patterns, and the patterns, which stay where no file fits.
