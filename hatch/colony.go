@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -297,10 +296,7 @@ func ownTools(shLimit time.Duration, check queen.PlanCheck) []tools.Tool {
 	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check))
 }
 
-// toolNames are the names of all tools that a card may list here.
-func (h *House) toolNames() []string { return ToolNames() }
-
-// ToolNames are the names of all tools that a card may list.
+// ToolNames are the names of the tools that come with colony.
 func ToolNames() []string {
 	var names []string
 	for _, t := range ownTools(0, nobodyPlans) {
@@ -309,21 +305,10 @@ func ToolNames() []string {
 	return names
 }
 
-// allTools is the registry from which every ant's is carved.
-func allTools(warn io.Writer, shLimit time.Duration, check queen.PlanCheck) (*tools.Registry, error) {
-	r := tools.NewRegistry(warn)
-	for _, t := range ownTools(shLimit, check) {
-		if err := r.Register(tools.BuiltIn, t); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
-}
-
 // toolsWith is the registry from which ants' are carved, with this check of plans.
 func (c *Colony) toolsWith(check queen.PlanCheck) (*tools.Registry, error) {
 	warn := c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn})
-	return allTools(warn, time.Duration(c.settings.limits.Sh), check)
+	return c.parts.allTools(warn, time.Duration(c.settings.limits.Sh), check)
 }
 
 // Since is where the log ended when this process took the run up.

@@ -37,7 +37,8 @@ type House struct {
 	Untrusted []ProjectFile // project files that name commands, or bring cards, skills or tools, and are not trusted as they are now
 	project   configs.File  // the repository's settings that are used; empty where none are
 	skills    map[string]tools.Skill
-	private   []string // values of the user's variables whose names say that they are secret
+	own       []ownTool // that the user and the repository bring, in the order in which they are registered
+	private   []string  // values of the user's variables whose names say that they are secret
 }
 
 // organisationFile is the tier that only tightens.
@@ -89,11 +90,14 @@ func Enter(places Places, environ []string, flags map[string]string) (*House, er
 		switch {
 		case f.isConfig():
 			parts.Project = configs.File{Path: f.Path, Data: f.Data}
-		case !f.isSkill():
+		case !f.isSkill() && !f.isTool():
 			shelf.Project[f.Path] = f.Data
 		}
 	}
 	if err := h.learn(trusted); err != nil {
+		return nil, err
+	}
+	if err := h.gather(trusted); err != nil {
 		return nil, err
 	}
 	h.project = parts.Project

@@ -22,7 +22,7 @@ func (c *Colony) lay(word string) error {
 	}
 	c.policies = map[string]*guard.Policy{}
 	for name, card := range c.cards {
-		rules, err := rulesOf(card, c.settings)
+		rules, err := rulesOf(card, c.settings, c.parts.ToolNames())
 		if err != nil {
 			return err
 		}
@@ -106,15 +106,15 @@ func modeOf(card string, mode guard.Mode) guard.Mode {
 }
 
 // rulesOf are the rules of a card and those of the settings, united.
-func rulesOf(card cards.Card, s settings) (guard.Rules, error) {
+func rulesOf(card cards.Card, s settings, names []string) (guard.Rules, error) {
 	wrong := func(err error) error {
 		return &Problem{Exit: 2, Code: "bad_rule", Message: "card " + card.Name + ": " + err.Error(), Next: "mend the rule; colony cards show " + card.Name}
 	}
-	ours, err := guard.ParseRules(s.permissions.Allow, s.permissions.Ask, s.permissions.Deny, ToolNames())
+	ours, err := guard.ParseRules(s.permissions.Allow, s.permissions.Ask, s.permissions.Deny, names)
 	if err != nil {
 		return guard.Rules{}, wrong(err)
 	}
-	its, err := guard.ParseRules(card.Permissions.Allow, card.Permissions.Ask, card.Permissions.Deny, ToolNames())
+	its, err := guard.ParseRules(card.Permissions.Allow, card.Permissions.Ask, card.Permissions.Deny, names)
 	if err != nil {
 		return guard.Rules{}, wrong(err)
 	}

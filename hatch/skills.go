@@ -179,7 +179,7 @@ func (h *House) preapproved(card cards.Card) map[string][]guard.Rule {
 	all := map[string][]guard.Rule{}
 	for _, s := range h.skillsOf(card) {
 		for _, text := range s.Allowed {
-			if r, err := guard.ParseRule(text, h.toolNames()); err == nil {
+			if r, err := guard.ParseRule(text, h.ToolNames()); err == nil {
 				all[s.Name] = append(all[s.Name], r)
 			}
 		}

@@ -27,7 +27,7 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	rules, err := rulesOf(c, s)
+	rules, err := rulesOf(c, s, h.ToolNames())
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	registry, err := allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans)
+	registry, err := h.allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (h *House) RulesFor(card, tool string) ([][2]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules, err := rulesOf(c, s)
+	rules, err := rulesOf(c, s, h.ToolNames())
 	if err != nil {
 		return nil, err
 	}

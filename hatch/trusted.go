@@ -57,7 +57,7 @@ func (h *House) Trust(files []ProjectFile) error {
 	return nil
 }
 
-// projectFiles reads .colony/config.yaml, .colony/cards/*.yaml and the skills of the checkout.
+// projectFiles reads .colony/config.yaml, .colony/cards/*.yaml, the skills and the tools of the checkout.
 func (h *House) projectFiles() ([]ProjectFile, error) {
 	if h.Root == "" {
 		return nil, nil
@@ -84,7 +84,11 @@ func (h *House) projectFiles() ([]ProjectFile, error) {
 		files = append(files, ProjectFile{Path: filepath.Join(h.Root, filepath.FromSlash(name)), Name: name, SHA256: trust.Hash(read...), Data: read[0].Data})
 	}
 	skills, err := h.projectSkills()
-	return append(files, skills...), err
+	if err != nil {
+		return nil, err
+	}
+	own, err := h.projectTools()
+	return append(append(files, skills...), own...), err
 }
 
 // sift parts the files that may be used from those that wait for trust. Settings that name no command need none.
@@ -118,6 +122,8 @@ func brings(f ProjectFile) ([]string, error) {
 	switch {
 	case f.isSkill():
 		return skillBrings(f)
+	case f.isTool():
+		return toolBrings(f)
 	case !f.isConfig():
 		card, faults := cards.Parse(f.Path, f.Data)
 		if len(faults) > 0 {

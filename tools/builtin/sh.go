@@ -188,18 +188,7 @@ func runLine(ctx context.Context, env *tools.Env, a shArgs) (tools.Result, error
 	r.streams(env, out, errs, nonce)
 	res := tools.Result{Exit: &exit.Code, Duration: exit.Duration, Cwd: r.cwd,
 		Views: view.List{view.Exit{Command: a.Command, Code: exit.Code, Ms: exit.Duration.Milliseconds()}}}
-	switch killed := err != nil || exit.Signal != ""; {
-	case killed && ctx.Err() != nil:
-		res.Fault = tools.Cancelled
-		r.note("cancelled; this is the output so far")
-	case killed && limited.Err() != nil:
-		res.Fault = tools.Timeout
-		r.note("timed out after %s and was ended with all it started; this is the output so far", a.limit)
-	case exit.Signal != "":
-		r.note("ended by %s, exit code %d, after %s", exit.Signal, exit.Code, exit.Duration.Round(time.Millisecond))
-	case exit.Code != 0:
-		r.note("exit code %d after %s", exit.Code, exit.Duration.Round(time.Millisecond))
-	}
+	res.Fault = r.ended(ctx, limited, err, exit, a.limit)
 	res.Text = r.text()
 	return res, nil
 }
