@@ -93,7 +93,7 @@ func New(parts Parts) (*Policy, error) {
 				return nil, fmt.Errorf("guard the path %q: it is not absolute", path)
 			}
 			var err error
-			if resolved[i], err = tools.Resolve(path); err != nil {
+			if resolved[i], err = tools.Resolve("/", path); err != nil {
 				return nil, fmt.Errorf("guard the path %q: %w", path, err)
 			}
 		}

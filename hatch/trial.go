@@ -66,7 +66,7 @@ func (h *House) still(registry *tools.Registry) (*tools.Env, error) {
 	if root == "" {
 		root = h.Dir
 	}
-	root, err := tools.Resolve(root)
+	root, err := tools.Resolve("/", root)
 	if err != nil {
 		return nil, err
 	}

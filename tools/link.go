@@ -13,13 +13,11 @@ import (
 const maxLinks = 40
 
 // Resolve is where an absolute path leads as the kernel would follow it; what does not exist yet goes on by name, and a
-// link that leads nowhere is followed too. It reads links and nothing else.
-func Resolve(path string) (string, error) { return ResolveIn("/", path) }
-
-// ResolveIn is Resolve where root, which is resolved already, need not be looked at again.
-func ResolveIn(root, path string) (string, error) {
+// link that leads nowhere is followed too. It reads links and nothing else. root is a directory that is resolved already, of
+// which nothing need be looked at: "/" for none.
+func Resolve(root, path string) (string, error) {
 	at, links := "/", 0
-	if below, ok := strings.CutPrefix(path, root+"/"); ok {
+	if below, ok := strings.CutPrefix(path, root+"/"); ok && root != "" {
 		at, path = root, below
 	}
 	todo := strings.Split(path, "/")
