@@ -59,6 +59,8 @@ type Parts struct {
 	Save func(run string, plan []byte) (file string, err error)
 	// Stuck is told when the disk takes nothing and the run begins to wait for it; nil where nobody is to be told.
 	Stuck func(*event.StuckError)
+	// Progress is told lines that an ant's commands print, while they run: no facts, and not all of them. Nil is nobody.
+	Progress func(ant, line string)
 	// Now tells the time. The difference of two of its times is what passed while the machine was awake, and Slept is how
 	// long it has slept since it was started.
 	Now   func() time.Time
