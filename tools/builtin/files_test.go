@@ -78,22 +78,23 @@ func TestASwappedDirectoryLeadsNowhere(t *testing.T) {
 	done := make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		for i := 0; ; i++ {
-			select {
-			case <-done:
-				return
-			default:
-				os.Rename(w.path("d"), w.path("x"))
-				os.Rename(w.path("l"), w.path("d"))
-				os.Rename(w.path("d"), w.path("l"))
-				os.Rename(w.path("x"), w.path("d"))
-			}
+		defer close(done)
+		for range 10_000 {
+			os.Rename(w.path("d"), w.path("x"))
+			os.Rename(w.path("l"), w.path("d"))
+			os.Rename(w.path("d"), w.path("l"))
+			os.Rename(w.path("x"), w.path("d"))
 		}
 	})
-	for i := range 300 {
+	for i := 0; ; i++ {
 		w.call("write", args{"path": fmt.Sprintf("d/f%d", i), "content": "x"})
+		select {
+		case <-done:
+		default:
+			continue
+		}
+		break
 	}
-	close(done)
 	group.Wait()
 	if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
 		t.Errorf("outside holds %v, %v", left, err)
