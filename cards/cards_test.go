@@ -92,7 +92,6 @@ prompt: b
 		`7:47 want a time span such as 10m, got "soon"`,
 		`8:9 a gate needs a command`,
 		`9:11 parallel must be more than 0`,
-		`10:1 hatch is not built yet: delete this key`,
 		`11:13 a is here twice: keep one`,
 		`12:1 mcp is not built yet: delete this key`,
 		`15:1 prompt is here twice: keep one`,

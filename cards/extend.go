@@ -33,6 +33,7 @@ var keys = []struct {
 	{"caps.calls", func(to *Card, from Card) { to.Caps.Calls = from.Caps.Calls }},
 	{"skills", func(to *Card, from Card) { to.Skills = from.Skills }},
 	{"gates", func(to *Card, from Card) { to.Gates = from.Gates }},
+	{"hatch", func(to *Card, from Card) { to.Hatch = from.Hatch }},
 	{"parallel", func(to *Card, from Card) { to.Parallel = from.Parallel }},
 }
 

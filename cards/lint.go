@@ -29,6 +29,13 @@ func Lint(c Card, tools []string) strict.Faults {
 	if !slices.ContainsFunc(c.Tools, func(name string) bool { return slices.Contains(endings, name) }) {
 		faults = append(faults, c.fault("tools", fmt.Sprintf("card %s: tools does not list done, so its ants could never end: add done", c.Name)))
 	}
+	if lists := slices.Contains(c.Tools, "hatch"); lists != (len(c.Hatch) > 0) {
+		text := "card %s: tools lists hatch, and hatch names no card that its ants may hatch: name one, as [scout]"
+		if !lists {
+			text = "card %s: hatch names cards, and tools does not list hatch: add it"
+		}
+		faults = append(faults, c.fault("hatch", fmt.Sprintf(text, c.Name)))
+	}
 	return faults.Sorted()
 }
 

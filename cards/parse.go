@@ -25,7 +25,7 @@ type raw struct {
 	Caps        rawCaps     `yaml:"caps"`
 	Gates       []gate      `yaml:"gates"`
 	Parallel    int         `yaml:"parallel" strict:"positive"`
-	Hatch       []string    `yaml:"hatch" strict:"later"`
+	Hatch       []name      `yaml:"hatch"`
 	Skills      []string    `yaml:"skills"`
 	MCP         struct{}    `yaml:"mcp" strict:"later"`
 	Extends     name        `yaml:"extends"`
@@ -124,6 +124,9 @@ func (r raw) card(source string, data []byte, doc *strict.Doc) Card {
 		Tools: r.Tools, Permissions: r.Permissions, Skills: r.Skills, Parallel: r.Parallel, Extends: string(r.Extends),
 		Caps:   Caps{PicoUSD: (*int64)(r.Caps.USD), Tokens: r.Caps.Tokens, Turns: r.Caps.Turns, Calls: r.Caps.Calls, Wall: r.Caps.Wall, Output: r.Caps.Output},
 		Source: source, SHA256: hash(data), Text: string(data), doc: doc,
+	}
+	for _, h := range r.Hatch {
+		c.Hatch = append(c.Hatch, string(h))
 	}
 	for _, g := range r.Gates {
 		c.Gates = append(c.Gates, string(g))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"colony/guard"
 	"colony/guard/sandbox"
@@ -43,6 +44,12 @@ func newConfined(box *sandbox.Sandbox, cache string, readable []string, leads fu
 // where it is empty, what they leave there ends with each.
 func (c confined) in(tree, scratch string) confined {
 	c.tree, c.scratch = tree, scratch
+	return c
+}
+
+// with is c whose processes see these variables too.
+func (c confined) with(env []string) confined {
+	c.env = append(slices.Clone(c.env), env...)
 	return c
 }
 

@@ -35,7 +35,7 @@ type Explained struct {
 
 // AllTools are the tools that a card may list, by name. Without a house they are those that come with colony.
 func (h *House) AllTools() ([]ShownTool, error) {
-	registry, err := h.allTools(io.Discard, 0, nobodyPlans)
+	registry, err := h.allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func providersOf(s settings) []string {
 }
 
 func (h *House) toolsOf(c cards.Card) ([]ShownTool, error) {
-	registry, err := h.allTools(io.Discard, 0, nobodyPlans)
+	registry, err := h.allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}

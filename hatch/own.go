@@ -115,9 +115,9 @@ func (h *House) ToolNames() []string {
 }
 
 // allTools is the registry from which every ant's is carved: what comes with colony, the user's tools, the repository's.
-func (h *House) allTools(warn io.Writer, shLimit time.Duration, check queen.PlanCheck) (*tools.Registry, error) {
+func (h *House) allTools(warn io.Writer, shLimit time.Duration, check queen.PlanCheck, help queen.Help) (*tools.Registry, error) {
 	r := tools.NewRegistry(warn)
-	for _, t := range ownTools(shLimit, check) {
+	for _, t := range ownTools(shLimit, check, help) {
 		if err := r.Register(tools.BuiltIn, t); err != nil {
 			return nil, err
 		}

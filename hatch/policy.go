@@ -32,6 +32,10 @@ func (c *Colony) lay(word string) error {
 		if c.policies[name], err = guard.New(parts); err != nil {
 			return err
 		}
+		parts.Mode = guard.ModePlan
+		if c.policies[helping(name)], err = guard.New(parts); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -61,7 +65,7 @@ func (l *life) remind(ctx context.Context) error {
 	if l.order.Attempt == 1 && l.past == nil {
 		return nil
 	}
-	policy, started := l.policies[l.order.Card], map[string]event.ToolStarted{}
+	policy, started := l.policy(), map[string]event.ToolStarted{}
 	for e, err := range l.log.Read(ctx, 0) {
 		if err != nil {
 			return err

@@ -60,7 +60,12 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 		Gate: func(ctx context.Context, dir string, g plan.Gate) (event.GateReceipt, error) {
 			ctx, end := grace(ctx, time.Duration(c.settings.limits.Stop))
 			defer end()
-			receipt, _, err := c.gate(ctx, gates.in(dir, ""), dir, g)
+			own, err := takeLease(c.parts.leases(), nil)
+			if err != nil {
+				return event.GateReceipt{}, err
+			}
+			defer own.end()
+			receipt, _, err := c.gate(ctx, gates.in(dir, "").with(own.env()), dir, g)
 			return receipt, err
 		},
 	})

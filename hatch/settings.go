@@ -66,6 +66,8 @@ type limitSettings struct {
 	Output       int             `yaml:"output"`
 	TextNudges   int             `yaml:"text_nudges"`
 	Width        int             `yaml:"width"`
+	Helpers      int             `yaml:"helpers"`
+	HelperDepth  int             `yaml:"helper_depth"`
 }
 
 type providerSettings struct {

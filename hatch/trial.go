@@ -42,7 +42,7 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	registry, err := h.allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans)
+	registry, err := h.allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ import (
 type runOptions struct {
 	file, card, budget, unseen, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
 	models, gates, labels                                                                      []string
-	report, from, land, onAsk                                                                  string
+	report, from, land, onAsk, issue                                                           string
 	noGate, review, dirty, yes, detach, one                                                    bool
 }
 
@@ -33,6 +33,7 @@ const runExample = `  colony run 'make the date parser accept ISO weeks'
   colony run -f plan.yaml
   colony run --one 'fix the failing test in ./parse' --gate 'go test ./...'
   colony run -f plan.yaml --model openai/gpt-5-mini --budget 2.50
+  gh issue view 7 --json title,body,url | colony run --issue -
   colony run -f plan.yaml --json --ants 4 --gate 'go test ./...'`
 
 func (a *app) runCmd() *cobra.Command {
@@ -47,6 +48,7 @@ func (a *app) runCmd() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "file", "f", "", "the `PLAN` to carry out; - is stdin")
+	f.StringVar(&o.issue, "issue", "", "the goal is an issue, from a `FILE` as gh issue view --json prints it; - is stdin")
 	f.BoolVar(&o.one, "one", false, "no queen: GOAL is the only task")
 	f.StringVar(&o.ants, "ants", "", "ants at once: a `NUMBER`, or auto")
 	f.StringVar(&o.card, "card", "", "the card `NAME` for tasks that name none")
@@ -73,7 +75,7 @@ func (a *app) runCmd() *cobra.Command {
 	f.StringVar(&o.land, "land", "", "take it over into `BRANCH` when everything landed")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "watch", "web", "trust", "issue", "cluster")
+	laterFlags(cmd, "watch", "web", "trust", "cluster")
 	return cmd
 }
 
