@@ -50,11 +50,17 @@ KILL ?= 100
 kill:
 	@COLONY_KILL=$(KILL) $(GO) test ./cmd/colony -run TestKillAnywhere -v -count 1 -timeout 6h | grep -v '^=== '
 
-# Random shell against the guard and a real bash, in a sandbox: a minute at a push, 10m where the reader changed.
+# Random shell against the guard and a real bash, in a sandbox: a minute at a push, 10m where the reader changed. A million
+# random edits of random files, in memory where there is such a place; edits, ranges and search patterns, a minute each.
 FUZZ ?= 60s
+EDITS ?= 1000000
+MEMORY := $(firstword $(wildcard /dev/shm) /tmp)
 fuzz:
 	@COLONY_FUZZ=$(FUZZ) $(GO) test ./guard -run TestRandomShell -v -count 1 -timeout 24h
 	@$(GO) test ./guard/shell -run '^$$' -fuzz FuzzParse -fuzzminimizetime 1x -fuzztime $(FUZZ)
+	@COLONY_EDITS=$(EDITS) TMPDIR=$(MEMORY) $(GO) test ./tools/builtin -run TestRandomEdits -v -count 1 -timeout 4h | grep -v '^=== '
+	@for target in FuzzEdit FuzzRead FuzzFind; do \
+		TMPDIR=$(MEMORY) $(GO) test ./tools/builtin -run '^$$' -fuzz "^$$target$$" -fuzzminimizetime 1x -fuzztime $(FUZZ) || exit 1; done
 
 bench: build
 	@$(GO) test ./cmd/colony -run '^$$' -bench Table -benchtime 1x -count 1 -timeout 20m

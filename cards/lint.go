@@ -39,6 +39,27 @@ func Lint(c Card, tools []string) strict.Faults {
 	return faults.Sorted()
 }
 
+// LintSkills checks the skills that the card names against those there are.
+func LintSkills(c Card, skills []string) strict.Faults {
+	var faults strict.Faults
+	for i, name := range c.Skills {
+		if slices.Contains(skills, name) {
+			continue
+		}
+		text := fmt.Sprintf("card %s: unknown skill %s", c.Name, quoted(name))
+		switch near := strict.Nearest(name, skills); {
+		case near != "":
+			text += ": did you mean " + near + "?"
+		case len(skills) == 0:
+			text += ": there are none; put one at .colony/skills/" + name + "/SKILL.md"
+		default:
+			text += ": there are " + strings.Join(skills, ", ")
+		}
+		faults = append(faults, c.fault(fmt.Sprintf("skills[%d]", i), text))
+	}
+	return faults.Sorted()
+}
+
 // LintModels checks the models that the card names: each is default, small, or a model of one of the providers.
 func LintModels(c Card, providers []string) strict.Faults {
 	var faults strict.Faults

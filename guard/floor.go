@@ -117,7 +117,7 @@ func place(j judged, path string) (string, Decision, bool) {
 	if !filepath.IsAbs(path) {
 		path = j.env.Cwd() + "/" + path
 	}
-	at, err := tools.Resolve(path)
+	at, err := tools.Resolve(j.env.Root, path)
 	if err != nil {
 		return "", floorHit("path-jail", path, fmt.Sprintf("%s cannot be followed (%v): use a plain path inside the worktree", path, err)), true
 	}

@@ -253,9 +253,16 @@ func (l *life) furnish() (err error) {
 	l.env = &tools.Env{
 		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(hands.exec),
 		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: hands.exec, Dial: noDial, Now: l.parts.Now,
-		Progress: func(string) {},
+		Progress: l.progress,
 	}
-	return nil
+	return l.equip(scratch)
+}
+
+// progress shows what a command prints to who looks on.
+func (l *life) progress(line string) {
+	if l.parts.Progress != nil {
+		l.parts.Progress(l.order.Ant, l.redact(line))
+	}
 }
 
 func (l *life) layers(ctx context.Context, policy *guard.Policy) ([]tools.Layer, error) {

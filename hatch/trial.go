@@ -30,7 +30,7 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	rules, err := rulesOf(c, s)
+	rules, err := rulesOf(c, s, h.ToolNames())
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	registry, err := allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans, nobodyHelps)
+	registry, err := h.allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (h *House) still(registry *tools.Registry) (*tools.Env, error) {
 	if root == "" {
 		root = h.Dir
 	}
-	root, err := tools.Resolve(root)
+	root, err := tools.Resolve("/", root)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (h *House) RulesFor(card, tool string) ([][2]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules, err := rulesOf(c, s)
+	rules, err := rulesOf(c, s, h.ToolNames())
 	if err != nil {
 		return nil, err
 	}
