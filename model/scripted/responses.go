@@ -158,7 +158,13 @@ func sealed(card, task string, n int) string {
 	return fmt.Sprintf(`{"type":"reasoning",  "id":"rs_%d", "summary":[], "encrypted_content":"<&\u003e\/%s", "odd":1.0e0}`, n, base64.StdEncoding.EncodeToString(sum[:]))
 }
 
+func (responses) refusal(code, text string) any { return openAIRefusal(code, text) }
+
+func (responses) thought(card, task string, n int) string { return sealed(card, task, n) }
+
 var (
 	_ wire = chat{}
 	_ wire = responses{}
+	_ wire = messages{}
+	_ wire = chatting{}
 )

@@ -1,5 +1,5 @@
 // Package scripted is a language model that follows a scenario. It is served over HTTP on loopback in the
-// wire formats of Chat Completions and of Responses, so that whoever talks to it goes through a real client. It is deterministic:
+// wire formats of Chat Completions, of Responses, of Messages and of Ollama, so that whoever talks to it goes through a real client. It is deterministic:
 // what it says depends on the scenario and on the conversation it is sent, and on nothing else.
 package scripted
 
@@ -17,8 +17,12 @@ import (
 type Scenario struct {
 	Name string `yaml:"name"`
 	// Heedless is a model that goes on with its script where a result says that a call was interrupted.
-	Heedless bool                         `yaml:"heedless"`
-	Cards    map[string]map[string][]Turn `yaml:"cards"`
+	Heedless bool `yaml:"heedless"`
+	// Cache is a server that counts what its cache of prompts would serve.
+	Cache bool `yaml:"cache"`
+	// Window is how many tokens the model says that it takes; 0 where it does not say it.
+	Window int64                        `yaml:"window"`
+	Cards  map[string]map[string][]Turn `yaml:"cards"`
 }
 
 // Turn is one reply.
@@ -68,6 +72,9 @@ const (
 	kindGarbage   = "garbage"    // the stream holds no JSON
 	kindNoUsage   = "no_usage"   // the usage is missing
 	kindZeroUsage = "zero_usage" // the usage is all zero
+	kindEarly     = "early"      // the stream ends cleanly in the middle of the reply
+	kindHalfArgs  = "half_args"  // the arguments of the last call are cut, and the reply ends as a whole one does
+	kindBadArgs   = "bad_args"   // the arguments of the last call are no JSON
 )
 
 // Parse reads a scenario. Unknown and duplicate keys are errors, and so is a turn that cannot be.
@@ -112,7 +119,7 @@ func (t Turn) check() error {
 
 func (f Fault) check() error {
 	switch f.Kind {
-	case kindCut, kindStall, kindSilent, kindReset, kindGarbage, kindNoUsage, kindZeroUsage:
+	case kindCut, kindStall, kindSilent, kindReset, kindGarbage, kindNoUsage, kindZeroUsage, kindEarly, kindHalfArgs, kindBadArgs:
 		if f.Status != 0 {
 			return fmt.Errorf("a fault has a status or a kind, not both")
 		}

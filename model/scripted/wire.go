@@ -31,6 +31,8 @@ type request struct {
 	MaxCompletionTokens int64  `json:"max_completion_tokens"`
 	Tools               []tool `json:"tools"`
 	sealing             bool   // thoughts are to be sealed
+	window              int64  // the context that was asked for
+	prompt              []passage
 }
 
 type tool struct {
