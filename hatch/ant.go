@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +17,6 @@ import (
 	"colony/event"
 	"colony/guard"
 	"colony/ledger"
-	"colony/model"
 	"colony/queen"
 	"colony/repo"
 	"colony/tools"
@@ -146,14 +146,9 @@ func (l *life) animate(ctx context.Context, memory *ant.Memory) (err error) {
 		return err
 	}
 	system := l.system(l.card)
-	way := l.routed[l.model.String()]
-	asked := model.Provider(sending{l.book.Meter(l.account, way.client), l.halted})
-	if l.model.rate.State != event.Free {
-		asked = l.warmth.around(l.model.String()+" "+l.card.Name, asked)
-	}
 	l.ant, err = ant.New(ant.Parts{
-		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.card.Effort,
-		Model:    way.governor.Around(asked),
+		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.effort(),
+		Model:    l.way(),
 		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: layers, Foresee: policy.Foresee, Log: l.log,
 		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
 		Calls: func(n int) error { return l.book.Calls(l.account, n) },
@@ -295,6 +290,14 @@ func (l *life) hatched(system string) error {
 		Card: l.card.Name, CardHash: l.card.SHA256, System: systemBlob.SHA256, Tools: names, ToolsSum: toolsBlob.SHA256,
 		Model: l.model.String(), Worktree: l.tree.Dir, Attempt: l.order.Attempt,
 	})
+}
+
+// effort is how much the model is told to think; nothing where it is known that it cannot be told.
+func (l *life) effort() string {
+	if e, ok := l.catalogue.Lookup(l.model.provider, l.model.name); ok && !slices.Contains(e.Can, "effort") {
+		return ""
+	}
+	return l.card.Effort
 }
 
 func (l *life) append(body event.Body) error {

@@ -13,7 +13,7 @@ type Brief struct {
 	Run, Goal, Branch, Base string
 	Tasks, Ants             int
 	Planned                 bool // by the queen: Tasks is not known yet
-	Models                  []BriefModel
+	Models                  []ShownModel
 	Gates                   []string
 	Setup                   []string
 	NoGate                  bool
@@ -22,12 +22,6 @@ type Brief struct {
 	Held                    []string // what the project's settings ask for in vain
 	Left                    []string // uncommitted files, which the run sees only if they are taken in
 	Taken                   bool
-}
-
-// BriefModel is the model of a card.
-type BriefModel struct {
-	Card, Model string
-	Price       event.Price
 }
 
 // Brief says what the run is made of.
@@ -48,9 +42,9 @@ func (c *Colony) Brief() Brief {
 	}
 	for _, name := range c.cardNames() {
 		m := c.models[name]
-		b.Models = append(b.Models, BriefModel{name, m.String(), m.rate.State})
+		b.Models = append(b.Models, ShownModel{Card: name, Model: m.String(), Price: m.rate.State})
 		if other, ok := c.models[escalated(name)]; ok {
-			b.Models = append(b.Models, BriefModel{escalated(name), other.String(), other.rate.State})
+			b.Models = append(b.Models, ShownModel{Card: escalated(name), Model: other.String(), Price: other.rate.State})
 		}
 	}
 	return b

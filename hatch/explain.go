@@ -78,15 +78,13 @@ func (h *House) card(name string) (cards.Card, error) {
 func (h *House) LintCard(c cards.Card) strict.Faults {
 	faults := cards.Lint(c, ToolNames())
 	if s, err := readSettings(h.Settings); err == nil { // what is wrong with them is said where they are used
-		faults = append(faults, cards.LintModels(c, providersOf(s))...)
+		faults = append(faults, cards.LintModels(c, providersOf(s), slices.Sorted(maps.Keys(s.models)))...)
 	}
 	return faults.Sorted()
 }
 
-// providersOf are the names that a model may begin with. One that is known and not built yet is refused when it is used.
-func providersOf(s settings) []string {
-	return slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(s.providers)), "anthropic"))))
-}
+// providersOf are the names that a model may begin with.
+func providersOf(s settings) []string { return slices.Sorted(maps.Keys(s.providers)) }
 
 func toolsOf(c cards.Card) ([]ShownTool, error) {
 	registry, err := allTools(io.Discard, 0, nobodyPlans)

@@ -41,7 +41,8 @@ func EstimateTokens(bytes int) int64 { return int64(bytes+3) / 4 }
 // Request is one request of a conversation. Messages[0] is the system prompt.
 type Request struct {
 	ID          string // the same over all attempts
-	Attempt     int    // from 1; set by the governor
+	Attempt     int    // counted up by the governor
+	Priority    int    // of two that wait for the same, the larger goes first
 	Model       string // as the provider names it
 	Messages    []Message
 	Tools       []tools.Spec // wire order

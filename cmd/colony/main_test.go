@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"colony/guard/sandbox"
@@ -63,11 +64,15 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// serveModel: `model FILE` serves a scenario and points OPENAI_BASE_URL at it.
+// serveModel: `model FILE` serves the scenarios of a file and points OPENAI_BASE_URL at it.
 func serveModel(ts *testscript.TestScript, neg bool, args []string) {
-	scenario, err := scripted.Parse(args[0], []byte(ts.ReadFile(args[0])))
-	ts.Check(err)
-	server, err := scripted.Serve(context.Background(), scripted.Parts{Scenarios: []scripted.Scenario{scenario}, Key: "test-key-0123456789"})
+	var scenarios []scripted.Scenario
+	for _, text := range strings.Split(ts.ReadFile(args[0]), "\n---\n") {
+		scenario, err := scripted.Parse(args[0], []byte(text))
+		ts.Check(err)
+		scenarios = append(scenarios, scenario)
+	}
+	server, err := scripted.Serve(context.Background(), scripted.Parts{Scenarios: scenarios, Key: "test-key-0123456789"})
 	ts.Check(err)
 	ts.Defer(func() {
 		if err := server.Close(); err != nil {
