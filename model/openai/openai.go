@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -50,6 +51,8 @@ type Client struct {
 	official  bool // the base URL is OpenAI's own
 	chat      sdk.ChatCompletionService
 	responses responses.ResponseService
+	mu        sync.Mutex        // guards learned
+	learned   map[string]quirks // by model
 }
 
 // New checks the parts. It sends nothing.
@@ -67,7 +70,7 @@ func New(p Parts) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{parts: shared, wire: p.Wire, official: official(base.Hostname())}
+	c := &Client{parts: shared, wire: p.Wire, official: official(base.Hostname()), learned: map[string]quirks{}}
 	if c.wire == "" {
 		c.wire = Chat
 		if c.official {
@@ -107,7 +110,11 @@ func (c *Client) Complete(ctx context.Context, req model.Request, show func(mode
 	x := wire.Begin(ctx, c.parts)
 	defer x.Stop()
 	got := x.Hear(show)
-	talk, err := c.open(x.Context, req, names, got, option.WithMiddleware(x.Round))
+	known := c.of(req.Model)
+	if known.noEffort {
+		req.Effort = ""
+	}
+	talk, err := c.open(x.Context, req, names, got, known, x.Round)
 	if err != nil {
 		return model.Reply{}, err
 	}
@@ -118,7 +125,8 @@ func (c *Client) Complete(ctx context.Context, req model.Request, show func(mode
 	if !c.official {
 		names.Recover(&out)
 	}
-	return x.Finish(req, out, got, err)
+	out, err = x.Finish(req, out, got, err)
+	return out, c.learn(req.Model, known, err)
 }
 
 // toldWithin is what broke a stream, where the server that began the reply reports it there; nil where it does not.
@@ -137,8 +145,10 @@ func toldWithin(err error) *model.Error {
 
 // open prepares the exchange in the client's wire. What it returns carries it out, and returns what arrived with the
 // error that ended the stream.
-func (c *Client) open(ctx context.Context, req model.Request, names *wire.Names, got *wire.Heard, opt option.RequestOption) (func() (model.Reply, error), error) {
-	if c.wire == Responses {
+func (c *Client) open(ctx context.Context, req model.Request, names *wire.Names, got *wire.Heard, known quirks, round option.Middleware) (func() (model.Reply, error), error) {
+	spoken := c.wire == Responses && !known.chat
+	opt := option.WithMiddleware(capture(known.flat, spoken), round)
+	if spoken {
 		body, err := c.asked(req, names)
 		if err != nil {
 			return nil, err
@@ -150,7 +160,7 @@ func (c *Client) open(ctx context.Context, req model.Request, names *wire.Names,
 			return r.finish(names), err
 		}, nil
 	}
-	params, err := c.params(req, names)
+	params, err := c.params(req, names, known)
 	if err != nil {
 		return nil, err
 	}

@@ -36,11 +36,16 @@ func (r *reply) add(chunk sdk.ChatCompletionChunk) {
 			continue
 		}
 		r.Say(choice.Delta.Content)
+		for _, name := range []string{"reasoning_content", "reasoning"} { // what a server adds of its model's thoughts
+			r.Bytes += len(choice.Delta.JSON.ExtraFields[name].Raw())
+		}
 		r.Decline(choice.Delta.Refusal)
 		for _, piece := range choice.Delta.ToolCalls {
 			r.addCall(piece)
 		}
-		if choice.FinishReason != "" {
+		if choice.FinishReason == "error" {
+			r.Failed = wire.Within("", "the server ended the reply with an error")
+		} else if choice.FinishReason != "" {
 			r.Reason = choice.FinishReason
 		}
 	}

@@ -13,16 +13,16 @@ import (
 )
 
 // params is the request on the wire. What only OpenAI's own endpoint knows is sent only there.
-func (c *Client) params(req model.Request, names *wire.Names) (sdk.ChatCompletionNewParams, error) {
-	p := sdk.ChatCompletionNewParams{
-		Model:         req.Model,
-		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
+func (c *Client) params(req model.Request, names *wire.Names, known quirks) (sdk.ChatCompletionNewParams, error) {
+	p := sdk.ChatCompletionNewParams{Model: req.Model}
+	if !known.noOptions {
+		p.StreamOptions = sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)}
 	}
 	if req.Effort != "" {
 		p.ReasoningEffort = shared.ReasoningEffort(req.Effort)
 	}
 	switch {
-	case req.OutputLimit > 0 && c.official:
+	case req.OutputLimit > 0 && (c.official || known.completion):
 		p.MaxCompletionTokens = param.NewOpt(int64(req.OutputLimit))
 	case req.OutputLimit > 0:
 		p.MaxTokens = param.NewOpt(int64(req.OutputLimit))

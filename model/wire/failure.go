@@ -76,14 +76,22 @@ func classify(status int, header http.Header, body []byte, key string) *model.Er
 	var said struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`
+		Detail  json.RawMessage `json:"detail"`
 	}
 	_ = json.Unmarshal(body, &said) // a body that is no JSON is text
 	message, code := Reason(said.Error)
-	text := FirstOf(message, said.Message, string(body), http.StatusText(status))
+	text := FirstOf(message, said.Message, textOf(said.Detail), string(body), http.StatusText(status))
 	return &model.Error{
 		Kind: kindOf(status, code, text), Status: status, RetryAfter: retryAfter(header, time.Now()),
 		Text: clean(text, key), Limits: limitsOf(header, time.Now()),
 	}
+}
+
+// textOf is a text that is JSON; any other value as it stands.
+func textOf(raw json.RawMessage) string {
+	text := string(raw)
+	_ = json.Unmarshal(raw, &text) // what is no text stays
+	return text
 }
 
 // Reason reads an error member: an object of which each field may be missing or of another type, or a text.
