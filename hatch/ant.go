@@ -152,7 +152,7 @@ func (l *life) animate(ctx context.Context, memory *ant.Memory) (err error) {
 		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: layers, Foresee: policy.Foresee, Log: l.log,
 		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
 		Calls: func(n int) error { return l.book.Calls(l.account, n) },
-		Low:   l.low, Heard: l.take,
+		Low:   l.low, Heard: l.take, Window: l.window(), Priority: l.urgency(),
 	})
 	if err != nil {
 		return err
@@ -306,10 +306,14 @@ func (l *life) append(body event.Body) error {
 }
 
 func (l *life) outputLimit() int {
+	limit := l.settings.limits.Output
 	if l.card.Caps.Output > 0 {
-		return l.card.Caps.Output
+		limit = l.card.Caps.Output
 	}
-	return l.settings.limits.Output
+	if l.model.output > 0 {
+		limit = min(limit, l.model.output)
+	}
+	return limit
 }
 
 // task is the first text that an ant is told. Its first line names the task.

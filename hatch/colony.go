@@ -98,6 +98,7 @@ type Colony struct {
 	blobs     *tools.Blobs
 	advice    []ant.Instructions
 	warmth    *warmth
+	windows   *windows
 	left      []string
 	taken     []string    // uncommitted files in the base
 	held      []string    // worktrees that were left, for what they hold
@@ -113,7 +114,7 @@ func Open(ctx context.Context, p Parts) (*Colony, error) { return open(ctx, p, n
 // open opens a new run, or one that goes on where it has a past.
 func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
 	p.Person = p.asked()
-	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), saidOnce: newOnce(), warmth: newWarmth(time.After)}
+	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), saidOnce: newOnce(), warmth: newWarmth(time.After), windows: &windows{}}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}

@@ -129,6 +129,20 @@ func (c *Colony) reach(provider, name string) (chosen, error) {
 	return found, nil
 }
 
+// small is the model that sums conversations up for a model: what the settings call small, else its own provider's small
+// one; false where there is none. No other provider comes to see what this one was told.
+func (c *Colony) small(m chosen) (chosen, bool) {
+	if chain := c.chain("small"); len(chain) > 0 {
+		found, err := c.follow("compaction", chain)
+		return found, err == nil
+	}
+	if entry, ok := c.catalogue.Lookup(m.provider, "small"); ok {
+		found, err := c.reach(m.provider, entry.Name)
+		return found, err == nil
+	}
+	return chosen{}, false
+}
+
 // known is what the settings know better of a model than the catalogue.
 func (c *Colony) known(provider, name string) modelSettings {
 	for _, alias := range slices.Sorted(maps.Keys(c.settings.models)) {

@@ -126,6 +126,8 @@ func (l *life) advise(m chosen, e *model.Error) string {
 		return fmt.Sprintf("provider %s says that the quota is used up (%s): look at your plan there, then start again", m.provider, e.Text)
 	case model.NoModel:
 		return fmt.Sprintf("provider %s has no model %s (%s): name another with --model", m.provider, m.name, e.Text)
+	case model.ContextTooLong:
+		return fmt.Sprintf("the conversation does not fit into the window of %s (%s): cut the task down, or name a model with a larger window", m, e.Text)
 	case model.Unverified:
 		return fmt.Sprintf("provider %s wants the organisation to be verified for %s (%s): do so there, or name another model with --model", m.provider, m.name, e.Text)
 	case model.Transport:

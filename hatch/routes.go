@@ -19,7 +19,11 @@ type route struct {
 func (c *Colony) routes() (map[string]route, error) {
 	out, keys := map[string]route{}, map[string]*model.Key{}
 	for _, first := range c.models {
-		for _, m := range append([]chosen{first}, first.next...) {
+		all := append([]chosen{first}, first.next...)
+		if small, ok := c.small(first); ok {
+			all = append(all, small)
+		}
+		for _, m := range all {
 			if _, ok := out[m.String()]; ok {
 				continue
 			}
