@@ -1,4 +1,4 @@
-# colony: make demo | test | check | fuzz | damage | many | kill | bench | install
+# colony: make demo | test | check | fuzz | damage | many | kill | chaos | bench | install
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -ldflags "-X main.version=$(VERSION)"
@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 RACE := $(shell command -v $${CC:-gcc} >/dev/null 2>&1 && echo -race)
 DATADIR := $(CURDIR)/.cache
 
-.PHONY: demo build test check fuzz damage many kill bench install
+.PHONY: demo build test check fuzz damage many kill chaos bench install
 
 build:
 	@$(GO) build $(LDFLAGS) -o bin/colony ./cmd/colony
@@ -47,6 +47,11 @@ FUZZ ?= 60s
 fuzz:
 	@COLONY_FUZZ=$(FUZZ) $(GO) test ./guard -run TestRandomShell -v -count 1 -timeout 24h
 	@$(GO) test ./guard/shell -run '^$$' -fuzz FuzzParse -fuzzminimizetime 1x -fuzztime $(FUZZ)
+
+# 32 ants on all wires against a model of which three attempts in ten go wrong, for so long.
+CHAOS ?= 2m
+chaos:
+	@COLONY_CHAOS=$(CHAOS) $(GO) test ./cmd/colony -run TestChaos -v -count 1 -timeout 30m | grep -v '^=== '
 
 bench: build
 	@$(GO) test ./cmd/colony -run '^$$' -bench Table -benchtime 1x -count 1 -timeout 20m

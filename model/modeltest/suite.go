@@ -96,7 +96,7 @@ func replies(t *testing.T, start Start, plain bool) {
 		}
 		t.Run(c.task, func(t *testing.T) {
 			req := ask(c.task)
-			req.Grown, req.Attempt = true, 3
+			req.Grown, req.Attempt = true, 5
 			got, err := p.Complete(t.Context(), req, func(model.Delta) {})
 			if err != nil {
 				t.Fatal(err)
@@ -227,7 +227,7 @@ func unfinished(t *testing.T, start Start) {
 		{"cut-args", 1, model.Transport, "arguments of a call were cut"},
 		{"cut-args", 9, model.Transport, "arguments of a call were cut"},
 		{"not-json", 1, model.Transport, "no JSON"},
-		{"not-json", 2, model.Transport, "no JSON"},
+		{"not-json", 4, model.Transport, "no JSON"},
 	} {
 		req := ask(c.task)
 		req.Attempt = c.attempt

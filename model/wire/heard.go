@@ -106,7 +106,7 @@ func ArgsOf(text string) json.RawMessage {
 }
 
 // tolerated is the attempt from which arguments that are no JSON are passed on: the model is told then.
-const tolerated = 3
+const tolerated = 5
 
 // endsEarly is what the JSON decoder says of the beginning of a value.
 const endsEarly = "unexpected end of JSON input"
