@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 			"model": serveModel, "billed": billedAsCounted, "commit": commitAll, "code": exitCode,
 			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
 			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "meanwhile": meanwhile, "nobody": nobodyLeft, "bytes": writeBytes,
-			"away": makeAway, "cooled": cooled, "fill": fill,
+			"away": makeAway, "cooled": cooled, "fill": fill, "record": record,
 		},
 	})
 }
@@ -82,4 +82,13 @@ func serveModel(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("OPENAI_BASE_URL", server.URL)
 	ts.Setenv("MODEL", server.URL)
 	ts.Setenv("OPENAI_API_KEY", "test-key-0123456789")
+}
+
+// record: `record LOG FILE` makes a scenario of the events of a run, named recorded.
+func record(ts *testscript.TestScript, neg bool, args []string) {
+	scenario, err := scripted.Record("recorded", strings.NewReader(ts.ReadFile(args[0])))
+	ts.Check(err)
+	text, err := scenario.YAML()
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
 }

@@ -68,10 +68,10 @@ func (c *cache) serve(prompt []passage, input int64) model.Usage {
 		last = i
 	}
 	share := func(i int) int64 {
-		if i < 0 || total == 0 {
+		if i < 0 {
 			return 0
 		}
-		return input * int64(upTo[i]) / int64(total)
+		return min(model.EstimateTokens(upTo[i]), input)
 	}
 	for i, p := range prompt {
 		if p.marked {
