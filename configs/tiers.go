@@ -24,7 +24,7 @@ func unites(key string) bool {
 
 // caps says that a value is a bound: a project may only lower it, an organisation's is the highest there is.
 func caps(key string) bool {
-	return key == "run.budget" || key == "run.max_tokens" || key == "run.wall" || strings.HasPrefix(key, "limits.")
+	return key == "run.budget" || key == "run.approve_over" || key == "run.max_tokens" || key == "run.wall" || strings.HasPrefix(key, "limits.")
 }
 
 // refused says why the tier may not set the key, or nothing. A project is everybody who can write to the
@@ -96,7 +96,7 @@ func unusable(key, text string) string {
 		return ""
 	case n.Sign() < 0:
 		return key + " must not be less than 0"
-	case key == "run.budget" || key == "run.max_tokens" || key == "limits.gate_returns" || key == "limits.text_nudges" || key == "limits.review_rounds":
+	case key == "run.budget" || key == "run.approve_over" || key == "run.max_tokens" || key == "limits.gate_returns" || key == "limits.text_nudges" || key == "limits.review_rounds":
 		return ""
 	}
 	return key + " must be more than 0"

@@ -38,6 +38,9 @@ type Granted struct {
 	Scope string `json:"scope"`
 }
 
+// GoOn is what a paused run is told when it is to go on.
+const GoOn = "go on"
+
 // Steered is a text for an ant.
 type Steered struct {
 	By   By     `json:"by"`

@@ -17,9 +17,10 @@ import (
 	"colony/failpoint"
 )
 
-// Wish is what another process asks of a run's owner. Kind is stop, steer or answer.
+// Wish is what another process asks of a run's owner. Kind is stop, steer, answer, pause, resume or retry.
 type Wish struct {
 	Kind string `json:"kind"`
+	Task string `json:"task,omitempty"` // of retry
 	Ant  string `json:"ant,omitempty"`  // of steer, and of a stop that is for one ant only
 	Ask  string `json:"ask,omitempty"`  // of answer
 	Text string `json:"text,omitempty"` // of steer and answer
@@ -131,4 +132,6 @@ func readWish(path string) (w Wish, ok bool, err error) {
 	return w, len(data) <= longestWish && json.Unmarshal(data, &w) == nil && w.known(), nil
 }
 
-func (w Wish) known() bool { return slices.Contains([]string{"stop", "steer", "answer"}, w.Kind) }
+func (w Wish) known() bool {
+	return slices.Contains([]string{"stop", "steer", "answer", "pause", "resume", "retry"}, w.Kind)
+}

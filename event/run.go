@@ -52,6 +52,7 @@ type Card struct {
 type RunPaused struct {
 	Why  string   `json:"why"`
 	Asks []string `json:"asks"`
+	By   *By      `json:"by,omitempty"` // who paused it; nil where it waited for the disk
 }
 
 // Estimate is what a plan may cost. The amounts are nil where a price is unknown, never 0; Tokens stand in all cases.

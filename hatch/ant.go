@@ -34,6 +34,7 @@ type life struct {
 	env     *tools.Env
 	ant     *ant.Ant
 	shelf   *tools.Registry         // from which its own registry is carved
+	ending  <-chan struct{}         // closed when the run is being stopped
 	halted  func() error            // why the run is being stopped; nil while it is not
 	work    repo.Commit             // what it changed so far; zero where nothing
 	asked   atomic.Int64            // questions
@@ -55,6 +56,7 @@ var _ queen.Hatcher = (*Colony)(nil)
 // Hatch carries one order out: a worktree, an ant until it is done, its commit, the gates in the worktree. The ant
 // gets the output of a red gate back a bounded number of times.
 func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error) {
+	c.pauser.wait(ctx, ctx.Done())
 	l, err := c.newLife(ctx, o, c.registry)
 	if err != nil && ctx.Err() == nil {
 		return queen.Outcome{Reason: queen.Internal, Detail: err.Error()}, nil
@@ -95,7 +97,7 @@ func (c *Colony) newLife(ctx context.Context, o queen.Order, shelf *tools.Regist
 
 // lead lets the ant live, within its caps and for a while longer than ctx, from what it is told first to its end.
 func (l *life) lead(ctx context.Context, first string, live func(context.Context) (ant.Reason, error)) error {
-	l.halted = func() error { return context.Cause(ctx) }
+	l.ending, l.halted = ctx.Done(), func() error { return context.Cause(ctx) }
 	long, end := grace(ctx, time.Duration(l.settings.limits.Stop))
 	defer end()
 	long, l.cut = context.WithCancelCause(long)
@@ -148,7 +150,7 @@ func (l *life) animate(ctx context.Context, memory *ant.Memory) (err error) {
 	system := l.system(l.card)
 	l.ant, err = ant.New(ant.Parts{
 		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.effort(),
-		Model:    l.way(),
+		Model:    resting{l.way(), l.pauser, l.ending},
 		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: layers, Foresee: policy.Foresee, Log: l.log,
 		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
 		Calls: func(n int) error { return l.book.Calls(l.account, n) },

@@ -21,25 +21,27 @@ const (
 	planEnd   = "end"
 )
 
-// approve asks a person about the plan, who may change it before it starts. Where nobody can be asked it starts if
-// its high estimate is within the budget. What was answered before a crash about the same plan counts, and a question
+// approve asks a person about the plan, who may change it before it starts. Where nobody can be asked, or plans up to some
+// estimate start unseen, it starts if there is no doubt about it. What was answered before a crash about the same plan counts, and a question
 // that was open is asked again under its id. An *queen.Unplanned says why the plan does not start.
 func (c *Colony) approve(ctx context.Context, p plan.Plan, book experience) (plan.Plan, *event.Estimate, error) {
 	estimate := book.estimate(p)
-	over := c.over(estimate)
-	last, err := c.judged(ctx, shownPlan(p, estimate, over, nil))
+	doubt := c.doubt(estimate)
+	last, err := c.judged(ctx, shownPlan(p, estimate, doubt.text, nil))
 	switch {
 	case err != nil || last.answer == planStart:
 		return p, estimate, err
 	case c.parts.Yes:
 		return p, estimate, c.startUnasked(last, "yes")
 	case c.parts.Headless:
-		return p, estimate, c.unattended(ctx, last, over)
+		return p, estimate, c.unattended(ctx, last, doubt)
+	case c.unseen != nil && doubt.text == "":
+		return p, estimate, c.startUnasked(last, "approve_over")
 	}
 	text := plan.Write(p)
 	var faults strict.Faults
 	for n := last.next; ; n++ {
-		word, err := c.judge(ctx, n, shownPlan(p, estimate, over, faults), len(faults) > 0)
+		word, err := c.judge(ctx, n, shownPlan(p, estimate, doubt.text, faults), len(faults) > 0)
 		if err != nil {
 			return p, nil, err
 		}
@@ -49,7 +51,7 @@ func (c *Colony) approve(ctx context.Context, p plan.Plan, book experience) (pla
 		case planEdit:
 			p, text, faults = c.edit(ctx, p, text)
 			estimate = book.estimate(p)
-			over = c.over(estimate)
+			doubt = c.doubt(estimate)
 		case planSave:
 			file, err := c.parts.Save(c.run, text)
 			if err == nil {
@@ -64,9 +66,9 @@ func (c *Colony) approve(ctx context.Context, p plan.Plan, book experience) (pla
 
 var errDeclined = &queen.Unplanned{Exit: 5, Reason: "the plan was declined"}
 
-// unattended lets a plan start that nobody can be asked about: an answer that was left for its question counts, else the
-// budget does.
-func (c *Colony) unattended(ctx context.Context, last judgement, over string) error {
+// unattended lets a plan start that nobody can be asked about: an answer that was left for its question counts, else
+// whether there is a doubt.
+func (c *Colony) unattended(ctx context.Context, last judgement, d doubt) error {
 	if last.open && c.crew.early(last.ask()) {
 		word, err := c.judge(ctx, last.next, last.text, false)
 		switch {
@@ -77,8 +79,8 @@ func (c *Colony) unattended(ctx context.Context, last judgement, over string) er
 		}
 		last.open = false
 	}
-	if over != "" {
-		return &queen.Unplanned{Exit: 5, Reason: "over_budget: " + over + ": raise the budget, or start it as it is with --yes"}
+	if d.text != "" {
+		return &queen.Unplanned{Exit: 5, Reason: d.code + ": " + d.text + ": raise " + d.raise + ", or start it as it is with --yes"}
 	}
 	return c.startUnasked(last, "headless")
 }
@@ -215,6 +217,28 @@ func (c *Colony) edit(ctx context.Context, p plan.Plan, text []byte) (plan.Plan,
 	}
 	next.Edited = p.Edited || string(edited) != string(text)
 	return next, edited, nil
+}
+
+// A doubt is why a plan should be looked at before it starts; there is none where the text is empty.
+type doubt struct{ code, text, raise string }
+
+// doubt holds the estimate of the queen's plan to what the run may still spend, and that of any plan to what may start
+// unseen.
+func (c *Colony) doubt(e *event.Estimate) doubt {
+	if c.parts.Goal != "" {
+		if text := c.over(e); text != "" {
+			return doubt{"over_budget", text, "the budget"}
+		}
+	}
+	switch {
+	case c.unseen == nil || e.Price == event.Free:
+	case e.High == nil:
+		return doubt{"over_approval", "what the plan may cost is not known", "--approve-over to none"}
+	case int64(*e.High) > *c.unseen:
+		most := event.PicoUSD(*c.unseen)
+		return doubt{"over_approval", fmt.Sprintf("the high estimate $%s is more than the $%s that start unseen", e.High.Rounded(), most.Rounded()), "--approve-over"}
+	}
+	return doubt{}
 }
 
 // over says what of the high estimate is not within what the run may still spend; nothing where all is. Where money

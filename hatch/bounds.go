@@ -24,6 +24,9 @@ func (c *Colony) bound() (err error) {
 	if err != nil {
 		return err
 	}
+	if c.unseen, err = run.unseen(); err != nil {
+		return err
+	}
 	if c.ants, err = run.ants(); err != nil {
 		return err
 	}

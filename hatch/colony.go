@@ -78,6 +78,7 @@ type Colony struct {
 	models    map[string]chosen     // by card
 	routed    map[string]route      // by model
 	caps      ledger.Caps
+	unseen    *int64 // picodollars up to which a plan's high estimate lets it start unseen; nil: none does
 	ants      int
 	gates     []plan.Gate
 	repo      *repo.Repo
@@ -94,6 +95,8 @@ type Colony struct {
 	store     *event.Store
 	log       *tally
 	crew      *crew
+	pauser    *pauser
+	retry     chan string // tasks that are to begin again
 	book      *ledger.Book
 	blobs     *tools.Blobs
 	advice    []ant.Instructions
@@ -114,7 +117,7 @@ func Open(ctx context.Context, p Parts) (*Colony, error) { return open(ctx, p, n
 // open opens a new run, or one that goes on where it has a past.
 func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
 	p.Person = p.asked()
-	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), saidOnce: newOnce(), warmth: newWarmth(time.After), windows: &windows{}}
+	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), pauser: &pauser{now: p.Now}, retry: make(chan string, mostAgain), saidOnce: newOnce(), warmth: newWarmth(time.After), windows: &windows{}}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
@@ -382,7 +385,7 @@ func (c *Colony) openLog(ctx context.Context) (err error) {
 		c.log.add([]event.Event{e})
 		c.since = e.Seq
 	}
-	if c.book, err = ledger.NewBook(ledger.Parts{Log: c.log, Run: c.caps, Rate: c.rate, Now: c.parts.Now}); err != nil {
+	if c.book, err = ledger.NewBook(ledger.Parts{Log: c.log, Run: c.caps, Rate: c.rate, Now: c.pauser.clock}); err != nil {
 		return err
 	}
 	if c.routed, err = c.routes(); err != nil {

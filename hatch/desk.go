@@ -10,6 +10,9 @@ import (
 	"colony/tools"
 )
 
+// mostAgain is how many tasks can wait to begin again.
+const mostAgain = 64
+
 // deskEvery is how often the owner looks at the run's desk.
 const deskEvery = 100 * time.Millisecond
 
@@ -171,6 +174,23 @@ func (c *Colony) grant(w event.Wish, stop context.CancelCauseFunc) error {
 			return err
 		}
 		l.hear(w.Text)
+	case "pause":
+		if c.pauser.pause() {
+			return c.record("", event.RunPaused{Why: "paused by " + w.By.User + ": colony resume " + c.run + " lets it go on", By: &w.By})
+		}
+	case "resume":
+		if c.pauser.goOn() {
+			return c.record("", event.Steered{By: w.By, Text: event.GoOn})
+		}
+	case "retry":
+		if err := c.record("", event.Steered{By: w.By, Text: "retry " + w.Task}); err != nil {
+			return err
+		}
+		select {
+		case c.retry <- w.Task:
+		default:
+			return c.record("", event.Warned{Code: "no_retry", Text: "too many tasks are to begin again at once, so " + w.Task + " is not", Next: "colony retry " + w.Task})
+		}
 	case "answer":
 		if !c.crew.answer(w) {
 			return c.record("", event.Warned{Code: "no_ask", Text: "an answer came for " + w.Ask + ", which is not open", Next: "colony inbox"})

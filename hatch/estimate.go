@@ -1,6 +1,7 @@
 package hatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -95,7 +96,7 @@ func (x experience) estimate(p plan.Plan) *event.Estimate {
 	for _, t := range p.Tasks {
 		at := trade{t.Card, x.colony.models[t.Card].String()}
 		rate := x.colony.models[t.Card].rate
-		usages, words := x.spread(at)
+		usages, words := x.spread(at, rate)
 		basis[words] = true
 		for i, u := range usages {
 			tokens, usd := held(u, rate, t.Caps, x.colony.cards[t.Card].Caps)
@@ -116,22 +117,28 @@ func (x experience) estimate(p plan.Plan) *event.Estimate {
 	return e
 }
 
-// spread is the least, the mean and half as much again as the most that landed tasks of a trade took.
-func (x experience) spread(at trade) ([3]event.Usage, string) {
-	took := slices.Clone(x.took[at])
+// spread is the least, the middle and half as much again as the most that landed tasks of a trade took, by what they would
+// cost now.
+func (x experience) spread(at trade, rate ledger.Rate) ([3]event.Usage, string) {
+	took := x.took[at]
 	if len(took) < enough {
 		return usual(), fmt.Sprintf(usualWords, at.card+" with "+at.model)
 	}
-	slices.SortFunc(took, func(a, b event.Usage) int { return int(a.Input + a.Output - b.Input - b.Output) })
-	var all event.Usage
-	for _, u := range took {
-		all = all.Add(u)
+	worth := func(u event.Usage) int64 {
+		if rate.State == event.Known {
+			return int64(rate.Cost(billed(u)))
+		}
+		return u.Input + u.Output
 	}
-	n := int64(len(took))
-	mean := event.Usage{Input: all.Input / n, Cached: all.Cached / n, CacheWrite: all.CacheWrite / n, Output: all.Output / n}
+	took = slices.SortedFunc(slices.Values(took), func(a, b event.Usage) int { return cmp.Compare(worth(a), worth(b)) })
 	most := took[len(took)-1]
 	most = event.Usage{Input: most.Input * 3 / 2, Cached: most.Cached * 3 / 2, CacheWrite: most.CacheWrite * 3 / 2, Output: most.Output * 3 / 2}
-	return [3]event.Usage{took[0], mean, most}, fmt.Sprintf("%d landed tasks of %s with %s here", n, at.card, at.model)
+	return [3]event.Usage{took[0], took[len(took)/2], most}, fmt.Sprintf("%d landed tasks of %s with %s here", len(took), at.card, at.model)
+}
+
+// billed is a usage as a rate takes it.
+func billed(u event.Usage) model.Usage {
+	return model.Usage{Fresh: u.Input - u.Cached - u.CacheWrite, Cached: u.Cached, CacheWrite: u.CacheWrite, Output: u.Output}
 }
 
 // held is a usage in tokens and money, each at most what the caps of the task and of its card let through. The money is
@@ -140,8 +147,7 @@ func held(u event.Usage, rate ledger.Rate, task plan.Caps, card cards.Caps) (int
 	tokens := least(u.Input+u.Output, task.Tokens, card.Tokens)
 	switch rate.State {
 	case event.Known:
-		cost := rate.Cost(model.Usage{Fresh: u.Input - u.Cached - u.CacheWrite, Cached: u.Cached, CacheWrite: u.CacheWrite, Output: u.Output})
-		usd := event.PicoUSD(least(int64(cost), task.PicoUSD, card.PicoUSD))
+		usd := event.PicoUSD(least(int64(rate.Cost(billed(u))), task.PicoUSD, card.PicoUSD))
 		return tokens, &usd
 	case event.Free:
 		return tokens, new(event.PicoUSD)

@@ -36,7 +36,7 @@ func (c *Colony) plan(ctx context.Context) (plan.Plan, *event.Estimate, error) {
 	}
 	book := c.experience(ctx)
 	estimate := book.estimate(made)
-	if c.parts.Goal != "" {
+	if c.parts.Goal != "" || c.unseen != nil {
 		var err error
 		if made, estimate, err = c.approve(ctx, made, book); err != nil {
 			return made, nil, err

@@ -53,7 +53,7 @@ func (c *Colony) Run(ctx context.Context) (event.RunFinished, error) {
 		Ants: c.width(), Returns: c.settings.limits.GateReturns, Labels: c.parts.Labels, Now: c.parts.Now, Kept: c.repo.KeptRef,
 		Batch: c.settings.limits.LandingBatch, Rounds: c.settings.limits.ReviewRounds, Retries: retries,
 		Review: c.settings.run.Review, Reviewer: c.helper(reviewerCard), Resolver: c.helper(resolverCard),
-		Held: c.holds, File: c.repo.File, Reword: c.repo.Reword, Deliver: c.deliver,
+		Again: c.retry, Held: c.holds, File: c.repo.File, Reword: c.repo.Reword, Deliver: c.deliver,
 		Caps:  func(t plan.Task) ledger.Caps { return antCaps(c.cards[t.Card]) },
 		Most:  func(card string) int { return c.cards[card].Parallel },
 		Cards: func(card string) []plan.Gate { return plainGates(c.cards[card].Gates) },

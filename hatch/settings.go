@@ -23,6 +23,7 @@ type runSettings struct {
 	Gates     []plan.Gate `yaml:"gates"`
 	Setup     []string    `yaml:"setup"`
 	Budget    string      `yaml:"budget"`
+	Unseen    string      `yaml:"approve_over"`
 	MaxTokens string      `yaml:"max_tokens"`
 	Wall      string      `yaml:"wall"`
 	Mode      string      `yaml:"mode"`
@@ -194,13 +195,18 @@ func (r runSettings) wall() (*time.Duration, error) {
 }
 
 // budget is the most the run may spend in picodollars; nil for none.
-func (r runSettings) budget() (*int64, error) {
-	if r.Budget == none {
+func (r runSettings) budget() (*int64, error) { return dollars("run.budget", r.Budget) }
+
+// unseen is the high estimate in picodollars up to which a plan starts without being shown; nil where all are shown.
+func (r runSettings) unseen() (*int64, error) { return dollars("run.approve_over", r.Unseen) }
+
+func dollars(key, text string) (*int64, error) {
+	if text == none {
 		return nil, nil
 	}
 	var usd strict.USD
-	if err := usd.UnmarshalText([]byte(r.Budget)); err != nil || usd < 0 {
-		return nil, badSetting("run.budget", r.Budget, "an amount in dollars such as 2.50, or none")
+	if err := usd.UnmarshalText([]byte(text)); err != nil || usd < 0 {
+		return nil, badSetting(key, text, "an amount in dollars such as 2.50, or none")
 	}
 	n := int64(usd)
 	return &n, nil

@@ -16,7 +16,7 @@ type Parts struct {
 	Log  event.Log
 	Run  Caps
 	Rate func(provider, model string) Rate
-	Now  func() time.Time
+	Now  func() time.Time // wall caps count by it; it may stand still for a while
 }
 
 // Book holds the caps of a run, of its tasks and of its ants, all at once: no request is sent whose
@@ -135,8 +135,34 @@ func (b *Book) Context(ctx context.Context, a Account) (context.Context, context
 	if first == nil {
 		return context.WithCancel(ctx)
 	}
-	left := first.since.Add(*first.caps.Wall).Sub(b.parts.Now())
-	return context.WithTimeoutCause(ctx, left, first.wallError())
+	timed, cancel := context.WithCancelCause(ctx)
+	left := func() time.Duration { return first.since.Add(*first.caps.Wall).Sub(b.parts.Now()) }
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		watch(timed, left, func() { cancel(first.wallError()) })
+	}()
+	return timed, func() {
+		cancel(context.Canceled)
+		<-watched
+	}
+}
+
+// wallLook is how soon time is looked at again that the book's clock did not count.
+const wallLook = 100 * time.Millisecond
+
+// watch calls over once nothing is left by the book's clock, which may stand still for a while.
+func watch(ctx context.Context, left func() time.Duration, over func()) {
+	for d := left(); d > 0; d = left() {
+		timer := time.NewTimer(max(d, wallLook))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+	over()
 }
 
 // Meter is a provider that reserves, records and charges every attempt of an ant before and after next.

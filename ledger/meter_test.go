@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -366,5 +367,28 @@ func TestWall(t *testing.T) {
 		time.Sleep(time.Hour)
 		_, err = b.Meter(sibling, forbidden(t)).Complete(t.Context(), ask("4", 1000), nil)
 		capOf(t, err, "run", "wall")
+	})
+}
+
+// A wall cap counts by the book's clock, also where it stands still for a while.
+func TestWallOfAClockThatStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		minute := time.Minute
+		var stood atomic.Int64
+		b, err := ledger.NewBook(ledger.Parts{Log: event.NewMemory("r", time.Now), Rate: rates, Now: func() time.Time {
+			return time.Now().Add(-time.Duration(stood.Load()))
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := b.Context(t.Context(), opened(b, account("t1-1", "priced"), ledger.Caps{}, ledger.Caps{Wall: &minute}))
+		defer cancel()
+		stood.Store(int64(time.Hour))
+		time.Sleep(time.Hour + minute/2)
+		if ctx.Err() != nil {
+			t.Error("it ended while the clock stood")
+		}
+		time.Sleep(minute)
+		capOf(t, context.Cause(ctx), "ant", "wall")
 	})
 }

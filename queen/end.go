@@ -19,21 +19,36 @@ func (r *run) end(ctx context.Context, t *task, status, reason string) error {
 		t.detail = ""
 	}
 	keepErr := r.keep(ctx, t)
+	if t.kept == "" && !t.met() {
+		t.kept = t.before
+	}
 	if err := r.count.read(ctx, r.p.Log); err != nil {
 		return errors.Join(keepErr, err)
 	}
 	events := []event.Event{r.done(t)}
 	if !t.met() && !(status == cancelled && r.halted(ctx)) {
-		for _, d := range t.downstream() {
-			d.state, d.reason = blocked, "needs:"+t.ID
-			events = append(events, r.done(d))
-		}
+		events = append(events, r.block(t)...)
 	}
 	if err := r.append(ctx, events...); err != nil || !t.met() {
 		return errors.Join(keepErr, err)
 	}
 	return errors.Join(keepErr, r.ready(ctx, t.freed()))
 }
+
+// block ends what waits for a task that did not end well.
+func (r *run) block(t *task) []event.Event {
+	var events []event.Event
+	for _, d := range t.downstream() {
+		if !d.ended() {
+			d.state, d.reason = blocked, t.root()
+			events = append(events, r.done(d))
+		}
+	}
+	return events
+}
+
+// root is why a task is blocked that needs t.
+func (t *task) root() string { return "needs:" + t.ID }
 
 // keep pins the last commit of work that did not land, where its ant did not.
 func (r *run) keep(ctx context.Context, t *task) error {

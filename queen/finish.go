@@ -31,6 +31,7 @@ type tally struct {
 	ants   map[string][]string // by task
 	denied []event.Denied
 
+	cooled  int // waits for a provider
 	unclear []event.Unclear
 	open    []string // questions
 }
@@ -50,6 +51,10 @@ func (c *tally) read(ctx context.Context, log event.Log) error {
 		case event.TaskClaimed:
 			if !slices.Contains(c.ants[e.Task], e.Ant) {
 				c.ants[e.Task] = append(c.ants[e.Task], e.Ant)
+			}
+		case event.Throttled:
+			if !body.Until.IsZero() {
+				c.cooled++
 			}
 		case event.AskOpened:
 			c.open = append(without(c.open, body.Ask), body.Ask)

@@ -1,6 +1,7 @@
 package queen
 
 import (
+	"maps"
 	"slices"
 
 	"colony/event"
@@ -37,8 +38,10 @@ type task struct {
 	work    string          // the last commit of it
 	account string          // what its author said of it, for the message of the landing
 	kept    string
+	before  string // where the work is kept that was done before the task began again
 	report  event.TaskReport
-	queued  int // its place among what came to land; 0 before
+	again   bool // its work was found not to join the branch as it was then
+	queued  int  // its place among what came to land; 0 before
 
 	attempts, returns, retries int
 	review                     review
@@ -168,25 +171,20 @@ func (t *task) freed() []*task {
 	return out
 }
 
-// downstream are all tasks that need t, directly or not, and have not ended, in depth-first order.
+// downstream are all tasks that need t, directly or not, in depth-first order.
 func (t *task) downstream() []*task {
 	seen := map[*task]bool{}
 	var visit func(*task)
 	visit = func(t *task) {
 		for _, d := range t.dependents {
-			if !seen[d] && !d.ended() {
+			if !seen[d] {
 				seen[d] = true
 				visit(d)
 			}
 		}
 	}
 	visit(t)
-	out := make([]*task, 0, len(seen))
-	for d := range seen {
-		out = append(out, d)
-	}
-	slices.SortFunc(out, func(a, b *task) int { return a.place - b.place })
-	return out
+	return slices.SortedFunc(maps.Keys(seen), func(a, b *task) int { return a.place - b.place })
 }
 
 // planMade is the graph as the log keeps it, in the order of the file.

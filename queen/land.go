@@ -321,7 +321,7 @@ func (r *run) settled(ctx context.Context, a *arrival) error {
 	switch a.outcome {
 	case "landed":
 		t.report.Commit, t.report.Files = a.candidate.Commit, a.candidate.Files
-		return r.end(ctx, t, landed, "")
+		return errors.Join(r.end(ctx, t, landed, ""), r.widen(ctx))
 	case "empty":
 		t.work = ""
 		return r.end(ctx, t, noChange, "the branch has all of it already")
@@ -329,6 +329,12 @@ func (r *run) settled(ctx context.Context, a *arrival) error {
 		return r.review(ctx, t, a.inputs)
 	case "conflict":
 		t.from = a.onto
+		if !t.again {
+			if err := r.narrow(ctx, fmt.Sprintf("%s conflicts with what landed meanwhile", t.ID)); err != nil {
+				return err
+			}
+		}
+		t.again = false
 		return r.again(ctx, t, r.reconcile(t, a.conflict), "conflict")
 	case "gate":
 		t.from, t.detail = a.onto, "red on the combined tree: "+titles(a.red)

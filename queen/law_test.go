@@ -3,6 +3,7 @@ package queen_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -44,12 +45,19 @@ func lawsHold(rt *rapid.T) {
 	}
 	bad := rapid.SampledFrom([]uint32{1000, 12, 5}).Draw(rt, "one attempt in so many goes wrong")
 	book := newPurse(rt, w)
+	again := make(chan string, 8)
 	w.ant = func(ctx context.Context, o queen.Order) (queen.Outcome, error) {
 		if spent, err := book.spend(ctx, o, chance(3, seed, o.Ant, o.Attempt, "requests")); spent != nil || err != nil {
 			return *spent, err
 		}
 		for range chance(6, seed, o.Task, o.Attempt, "turns") {
 			runtime.Gosched()
+		}
+		if chance(8, seed, o.Ant, "again") == 0 {
+			select {
+			case again <- p.Tasks[chance(uint32(len(p.Tasks)), seed, o.Ant, "which again")].ID:
+			default: // often enough
+			}
 		}
 		if chance(bad, seed, o.Task, o.Attempt, "bad") != 0 {
 			return w.work(o), nil
@@ -72,7 +80,7 @@ func lawsHold(rt *rapid.T) {
 	}
 
 	parts := w.parts(p, "lint", "test")
-	parts.Ants, parts.RedBase = ants, allowed
+	parts.Ants, parts.RedBase, parts.Again = ants, allowed, again
 	parts.Batch = rapid.IntRange(0, 5).Draw(rt, "batch")
 	parts.Review = rapid.IntRange(0, 3).Draw(rt, "review") == 0
 	f := returns(rt, parts)
@@ -164,11 +172,14 @@ func needsAreMet(rt *rapid.T, w *world, p plan.Plan, o queen.Order) {
 func everyTaskEnds(rt *rapid.T, w *world, p plan.Plan, f event.RunFinished) {
 	ended := map[string]event.TaskDone{}
 	for _, e := range w.events(rt) {
-		if d, ok := e.Body.(event.TaskDone); ok {
+		switch d := e.Body.(type) {
+		case event.TaskDone:
 			if _, twice := ended[e.Task]; twice {
 				rt.Errorf("%s ended twice", e.Task)
 			}
 			ended[e.Task] = d
+		case event.TaskReady:
+			reopened(ended, e.Task, func(d event.TaskDone) string { return d.Reason })
 		}
 	}
 	for i, one := range p.Tasks {
@@ -188,6 +199,12 @@ func everyTaskEnds(rt *rapid.T, w *world, p plan.Plan, f event.RunFinished) {
 			rt.Errorf("%s ended %s, kept at %q", one.ID, d.Status, d.Kept)
 		}
 	}
+}
+
+// reopened forgets the end of a task that begins again, and of those that were blocked for it.
+func reopened[E any](ended map[string]E, task string, reason func(E) string) {
+	delete(ended, task)
+	maps.DeleteFunc(ended, func(_ string, e E) bool { return reason(e) == "needs:"+task })
 }
 
 func worked(w *world, task string) bool {

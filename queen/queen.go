@@ -51,7 +51,9 @@ type Parts struct {
 	// ends with its author.
 	Reviewer, Resolver string
 	Labels             map[string]string // may be empty
-	Now                func() time.Time
+	// Again brings tasks that are to begin again, whose last attempt did not land; nil where nobody can ask for it.
+	Again <-chan string
+	Now   func() time.Time
 	// Held, where it is set, is asked before work is joined to the branch. Its word is why it is not to be, which goes back
 	// to the author.
 	Held func(ctx context.Context, task, ant string, work repo.Candidate) (why string, err error)
@@ -89,7 +91,7 @@ func Run(ctx context.Context, p Parts) (event.RunFinished, error) {
 	if err := p.check(); err != nil {
 		return event.RunFinished{}, err
 	}
-	r := &run{p: p, start: p.Now(), head: p.Base, graph: &graph{}, ratchet: newRatchet(), names: map[string]int{}}
+	r := &run{p: p, start: p.Now(), head: p.Base, graph: &graph{}, width: width{most: p.Ants, now: p.Ants}, ratchet: newRatchet(), names: map[string]int{}}
 	err := r.open(ctx)
 	if err == nil && r.refused == nil {
 		err = r.work(ctx)
@@ -107,6 +109,7 @@ type run struct {
 	start   time.Time
 	head    string // of the branch
 	graph   *graph
+	width   width
 	toLand  []*task  // in the order they came
 	queued  int      // how many came to land
 	train   []*batch // landings under way, in order

@@ -36,10 +36,14 @@ func (r *run) work(ctx context.Context) error {
 	ants := 0
 	err := r.goOn(ctx)
 	for {
-		for err == nil && !r.halted(ctx) && ants < r.p.Ants {
+		for err == nil && !r.halted(ctx) && r.mayHatch(ants) {
 			t := r.graph.pop(r.p.Most)
 			if t == nil {
 				break
+			}
+			if r.outdated(t) {
+				r.lookAgain(t)
+				continue
 			}
 			if err = r.claim(ctx, t); err == nil {
 				ants++
@@ -54,13 +58,23 @@ func (r *run) work(ctx context.Context) error {
 			})
 		}
 		if ants == 0 && len(r.train) == 0 {
+			if id := r.wanted(); id != "" && err == nil {
+				err = r.anew(ctx, id)
+				continue
+			}
 			break
 		}
-		b := <-backs
+		var b back
+		select {
+		case b = <-backs:
+		case id := <-r.p.Again:
+			err = errors.Join(err, r.anew(ctx, id))
+			continue
+		}
 		if b.landing == nil {
 			ants--
 		}
-		err = errors.Join(err, r.take(ctx, b))
+		err = errors.Join(err, r.take(ctx, b), r.adapt(ctx))
 		if err != nil {
 			r.broken = true
 			cancel(err)
@@ -68,6 +82,16 @@ func (r *run) work(ctx context.Context) error {
 	}
 	r.broken = err != nil
 	return errors.Join(err, r.leave(ctx))
+}
+
+// wanted is a task that is to begin again; empty where none is.
+func (r *run) wanted() string {
+	select {
+	case id := <-r.p.Again:
+		return id
+	default:
+		return ""
+	}
 }
 
 // ready records that the tasks need nothing more.

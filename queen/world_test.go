@@ -258,8 +258,15 @@ func (w *world) ended(t rapid.TB) map[string]string {
 			t.Error(err)
 		}
 		w.seen = e.Seq
-		if d, ok := e.Body.(event.TaskDone); ok {
+		switch d := e.Body.(type) {
+		case event.TaskDone:
 			w.final[e.Task] = d.Status
+		case event.TaskReady:
+			if w.final[e.Task] != "" {
+				w.final[e.Task] = "again"
+			}
+		case event.TaskClaimed:
+			delete(w.final, e.Task)
 		}
 	}
 	return maps.Clone(w.final)

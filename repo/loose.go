@@ -13,11 +13,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
 // The state repository is colony's own, made by colony with loose objects and with refs as files. A commit or a ref is
 // written there as git writes it, without a process for each.
+
+// packers are kept, since a new one takes a megabyte.
+var packers = sync.Pool{New: func() any { return zlib.NewWriter(nil) }}
 
 // writeLoose stores an object of the state repository and returns its id. It is as durable as what git add writes.
 func (r *Repo) writeLoose(kind string, data []byte) (string, error) {
@@ -35,7 +39,9 @@ func (r *Repo) writeLoose(kind string, data []byte) (string, error) {
 		return id, os.Chtimes(path, now, now)
 	}
 	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
+	z := packers.Get().(*zlib.Writer)
+	defer packers.Put(z)
+	z.Reset(&packed)
 	if _, err := z.Write(whole); err != nil {
 		return "", err
 	}

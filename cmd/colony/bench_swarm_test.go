@@ -77,10 +77,49 @@ func measureSwarm(b *testing.B, w *benchWorld, t *figures) {
 	bound := max(time.Duration(deepest)*(ant+swarmGate), swarmTasks*ant/swarmAnts, swarmTasks*swarmGate/swarmBatch)
 	plan := w.write(b, "swarm.yaml", text.String())
 	var all sample
+	var ratios []float64
 	for range 3 {
-		all = append(all, w.swarm(b, writes(swarmLatency, commands), plan, fmt.Sprintf("sleep %.1f", swarmGate.Seconds()), swarmAnts))
+		took := w.swarm(b, writes(swarmLatency, commands), plan, fmt.Sprintf("sleep %.1f", swarmGate.Seconds()), swarmAnts)
+		all, ratios = append(all, took), append(ratios, float64(took)/float64(w.ownBound(b)))
 	}
 	t.times(fmt.Sprintf("40 tasks, 12 ants, path of %d (bound %d ms)", deepest, bound.Milliseconds()), all, fmt.Sprint((bound * 13 / 10).Milliseconds()))
+	t.ratios("the same by the bound that its own log gives", ratios, "1.30")
+}
+
+// ownBound is the same bound of the last run with what its own log says that its ants, gates and landings took.
+func (w *benchWorld) ownBound(b *testing.B) time.Duration {
+	claimed, landing := map[string]time.Time{}, map[string]time.Time{}
+	ants, lands, needs := map[string]time.Duration{}, map[string]time.Duration{}, map[string][]string{}
+	for e, err := range w.last(b).Events(b.Context()) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		switch d := e.Body.(type) {
+		case event.TaskReady:
+			needs[e.Task] = d.Needs
+		case event.TaskClaimed:
+			claimed[e.Task] = e.Time
+		case event.AntEnded:
+			ants[e.Task] += e.Time.Sub(claimed[e.Task])
+		case event.LandingStarted:
+			landing[e.Task] = e.Time
+		case event.LandingDone:
+			lands[e.Task] += e.Time.Sub(landing[e.Task])
+		}
+	}
+	var path func(string) time.Duration
+	path = func(task string) time.Duration {
+		var longest time.Duration
+		for _, need := range needs[task] {
+			longest = max(longest, path(need))
+		}
+		return longest + ants[task] + lands[task]
+	}
+	var longest, worked, landed time.Duration
+	for task := range ants {
+		longest, worked, landed = max(longest, path(task)), worked+ants[task], landed+lands[task]
+	}
+	return max(longest, worked/swarmAnts, landed/swarmBatch)
 }
 
 // measureOneFile is eight tasks that each edit a line of one file, twenty apart, side by side and one after the other.
@@ -113,4 +152,27 @@ func measureOneFile(b *testing.B, w *benchWorld, t *figures) {
 			b.Errorf("%s: %s, %v", e.Task, d.Outcome, err)
 		}
 	}
+}
+
+// measureHot is eight tasks that add a line at the end of one file, so that none joins what landed meanwhile, side by side
+// and one after the other.
+func measureHot(b *testing.B, w *benchWorld, t *figures) {
+	scenario, text := scripted.Scenario{Name: "any", Cards: map[string]map[string][]scripted.Turn{"worker": {}}}, &strings.Builder{}
+	text.WriteString("goal: measure\ntasks:\n")
+	for i := range 8 {
+		fmt.Fprintf(text, "  - {id: t%d, title: Measure, prompt: Add a line to hot.txt.}\n", i)
+		task := fmt.Sprintf("t%d", i)
+		turns := writes(swarmLatency, map[string]string{task: fmt.Sprintf("echo task %d >>hot.txt", i)})
+		mend := writes(swarmLatency, map[string]string{task: `sed -i '/^[<=>|]\{7\}/d' hot.txt`}).Cards["worker"][task]
+		scenario.Cards["worker"][task] = append(append(append(turns.Cards["worker"][task], mend...), mend...), mend...)
+	}
+	plan := w.write(b, "hot.yaml", text.String())
+	var beside, serial sample
+	for range swarmRuns {
+		serial = append(serial, w.swarm(b, scenario, plan, "true", 1))
+		beside = append(beside, w.swarm(b, scenario, plan, "true", 8))
+	}
+	slices.Sort(serial)
+	t.times("8 tasks on one hot line, one after the other", serial, "")
+	t.times("8 tasks on one hot line, side by side", beside, fmt.Sprint(serial[len(serial)/2].Milliseconds()))
 }

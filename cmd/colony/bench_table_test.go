@@ -39,6 +39,12 @@ func (t *figures) memory(name string, bytes []int64, goal string) {
 	t.rows = append(t.rows, []string{name, fmt.Sprint(len(bytes)), mega(bytes[len(bytes)/2]), "", mega(bytes[len(bytes)-1]), "MB", goal})
 }
 
+func (t *figures) ratios(name string, all []float64, goal string) {
+	slices.Sort(all)
+	at := func(i int) string { return fmt.Sprintf("%.2f", all[i]) }
+	t.rows = append(t.rows, []string{name, fmt.Sprint(len(all)), at(len(all) / 2), "", at(len(all) - 1), "x", goal})
+}
+
 func (t *figures) rate(name string, n int, took time.Duration) {
 	t.rows = append(t.rows, []string{name, fmt.Sprint(n), fmt.Sprintf("%.0f", float64(n)/took.Seconds()), "", "", "/s", ""})
 }

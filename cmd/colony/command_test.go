@@ -62,7 +62,7 @@ func TestEveryVerbHasHelp(t *testing.T) {
 // Every verb that lists or reports takes --json.
 func TestEveryVerbSpeaksJSON(t *testing.T) {
 	for verb, cmd := range verbs() {
-		if acts := []string{"stop", "steer", "answer"}; !slices.Contains(acts, verb) && !cmd.HasSubCommands() && cmd.Flags().Lookup("json") == nil {
+		if acts := []string{"stop", "pause", "retry", "steer", "answer"}; !slices.Contains(acts, verb) && !cmd.HasSubCommands() && cmd.Flags().Lookup("json") == nil {
 			t.Errorf("colony %s takes no --json", verb)
 		}
 	}

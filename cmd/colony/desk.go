@@ -34,6 +34,45 @@ func (a *app) stopCmd() *cobra.Command {
 	return cmd
 }
 
+func (a *app) pauseCmd() *cobra.Command {
+	var state string
+	cmd := &cobra.Command{
+		Use: "pause [RUN]", Short: "let a run ask nothing of its models for a while", Args: exactArgs(0, 1),
+		Long: "Let the ants of a run finish the calls they are at and ask nothing more of their models; gates and landings go on. The\n" +
+			"time does not count under wall caps. colony resume lets it go on.\n" + exitHelp,
+		Example: "  colony pause\n  colony resume",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			past, err := a.running(state, strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			return a.leave(past, event.Wish{Kind: "pause"})
+		},
+	}
+	a.stateFlag(cmd, &state)
+	return cmd
+}
+
+func (a *app) retryCmd() *cobra.Command {
+	var state, run string
+	cmd := &cobra.Command{
+		Use: "retry TASK", Short: "let a task that did not land begin again", Args: exactArgs(1, 1),
+		Long: "Let a task of a run that is at work begin again with another ant, which is told where the work of the earlier one is\n" +
+			"kept. What was blocked for it waits for it again. A run that has ended tries again what did not land with colony resume.\n" + exitHelp,
+		Example: "  colony retry limiter",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			past, err := a.running(state, run)
+			if err != nil {
+				return err
+			}
+			return a.leave(past, event.Wish{Kind: "retry", Task: args[0]})
+		},
+	}
+	cmd.Flags().StringVar(&run, "run", "", "the `RUN` of the task")
+	a.stateFlag(cmd, &state)
+	return cmd
+}
+
 func (a *app) steerCmd() *cobra.Command {
 	var state, run string
 	cmd := &cobra.Command{

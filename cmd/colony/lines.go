@@ -64,6 +64,9 @@ func told(e event.Event) string {
 	case event.RunPaused:
 		return "paused: " + b.Why
 	case event.Throttled:
+		if b.AntsFrom != b.AntsTo {
+			return fmt.Sprintf("%d ants at once, %d before: %s", b.AntsTo, b.AntsFrom, b.Why)
+		}
 		return "waits: " + b.Why
 	case event.RunFinished:
 		return "run " + withReason(b.Status, b.Reason)

@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 			"model": serveModel, "billed": billedAsCounted, "commit": commitAll, "code": exitCode,
 			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
 			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "meanwhile": meanwhile, "nobody": nobodyLeft, "bytes": writeBytes,
-			"away": makeAway, "cooled": cooled, "fill": fill, "record": record,
+			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned, "record": record,
 		},
 	})
 }

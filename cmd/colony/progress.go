@@ -57,6 +57,14 @@ func (p *progress) apply(e event.Event) {
 		p.Goal, p.Branch, p.Started = b.Goal, b.Branch, e.Time
 	case event.RunResumed:
 		p.Status, p.finished = "running", nil
+	case event.RunPaused:
+		if b.By != nil {
+			p.Status = "paused"
+		}
+	case event.Steered:
+		if p.Status == "paused" && e.Ant == "" && b.Text == event.GoOn {
+			p.Status = "running"
+		}
 	case event.PlanMade:
 		for _, t := range b.Tasks {
 			s := &taskState{ID: t.ID, Title: t.Title, Status: "pending", Needs: t.Needs}

@@ -23,10 +23,10 @@ import (
 
 // runOptions are the flags of `colony run`.
 type runOptions struct {
-	file, card, budget, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
-	models, gates, labels                                                              []string
-	report, from, land, onAsk                                                          string
-	noGate, review, dirty, yes, detach, one                                            bool
+	file, card, budget, unseen, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
+	models, gates, labels                                                                      []string
+	report, from, land, onAsk                                                                  string
+	noGate, review, dirty, yes, detach, one                                                    bool
 }
 
 const runExample = `  colony run 'make the date parser accept ISO weeks'
@@ -56,6 +56,7 @@ func (a *app) runCmd() *cobra.Command {
 	f.BoolVar(&o.review, "review", false, "a reviewer reads all work before it lands")
 	f.StringVar(&o.redBase, "red-base", "", "allow: a gate that is red on the base advises until it first passes")
 	f.StringVar(&o.budget, "budget", "", "spend at most this many `USD`, or none")
+	f.StringVar(&o.unseen, "approve-over", "", "show a plan before it starts only if it may cost over this many `USD`")
 	f.StringVar(&o.maxTokens, "max-tokens", "", "use at most this many `TOKENS`, or none")
 	f.StringVar(&o.wall, "wall", "", "take at most this `DURATION`")
 	f.StringVar(&o.mode, "mode", "", "plan, ask, auto-edit or auto")
@@ -72,7 +73,7 @@ func (a *app) runCmd() *cobra.Command {
 	f.StringVar(&o.land, "land", "", "take it over into `BRANCH` when everything landed")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "approve-over", "watch", "web", "trust", "issue", "cluster")
+	laterFlags(cmd, "watch", "web", "trust", "issue", "cluster")
 	return cmd
 }
 
@@ -144,7 +145,7 @@ func redBase(cmd *cobra.Command, word string) error {
 func flagSettings(cmd *cobra.Command, o *runOptions) map[string]string {
 	out := map[string]string{}
 	for flag, pair := range map[string][2]string{
-		"ants": {"run.ants", o.ants}, "card": {"run.card", o.card}, "budget": {"run.budget", o.budget},
+		"ants": {"run.ants", o.ants}, "card": {"run.card", o.card}, "budget": {"run.budget", o.budget}, "approve-over": {"run.approve_over", o.unseen},
 		"max-tokens": {"run.max_tokens", o.maxTokens}, "wall": {"run.wall", o.wall}, "mode": {"run.mode", o.mode},
 		"sandbox": {"sandbox.level", o.sandbox}, "base": {"run.base", o.base},
 	} {
