@@ -42,11 +42,14 @@ KILL ?= 100
 kill:
 	@COLONY_KILL=$(KILL) $(GO) test ./cmd/colony -run TestKillAnywhere -v -count 1 -timeout 6h | grep -v '^=== '
 
-# Random shell against the guard and a real bash, in a sandbox: a minute at a push, 10m where the reader changed.
+# Random shell against the guard and a real bash, in a sandbox: a minute at a push, 10m where the reader changed. Then
+# streams of models, cut anywhere and broken in any way.
 FUZZ ?= 60s
 fuzz:
 	@COLONY_FUZZ=$(FUZZ) $(GO) test ./guard -run TestRandomShell -v -count 1 -timeout 24h
 	@$(GO) test ./guard/shell -run '^$$' -fuzz FuzzParse -fuzzminimizetime 1x -fuzztime $(FUZZ)
+	@for at in openai:FuzzChat openai:FuzzResponses anthropic:FuzzStream ollama:FuzzStream; do \
+		$(GO) test ./model/$${at%:*} -run '^$$' -fuzz "^$${at#*:}$$" -fuzzminimizetime 1x -fuzztime $(FUZZ) || exit 1; done
 
 # 32 ants on all wires against a model of which three attempts in ten go wrong, for so long.
 CHAOS ?= 2m
