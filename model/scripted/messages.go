@@ -194,8 +194,8 @@ func (messages) tell(r reply, counted *model.Usage) ([]string, string, error) {
 	}
 	begun, whole := any(nil), any(nil)
 	if counted != nil {
-		begun = messagesUsage(*counted, min(counted.Output, 1))
-		whole = messagesUsage(*counted, counted.Output)
+		begun = messagesUsage(*counted, min(counted.Output, 1), true)
+		whole = messagesUsage(*counted, counted.Output, false)
 	}
 	event("message_start", map[string]any{"message": map[string]any{
 		"id": "msg_" + r.id, "type": "message", "role": "assistant", "model": r.model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": begun,
@@ -234,12 +234,16 @@ func (messages) tell(r reply, counted *model.Usage) ([]string, string, error) {
 
 var stopReasons = map[string]string{"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 
-func messagesUsage(u model.Usage, output int64) any {
-	return map[string]any{
+// messagesUsage is what is counted so far; by how long it is kept is said only where the reply begins.
+func messagesUsage(u model.Usage, output int64, kept bool) any {
+	all := map[string]any{
 		"input_tokens": u.Fresh, "cache_read_input_tokens": u.Cached, "cache_creation_input_tokens": u.CacheWrite,
-		"cache_creation": map[string]any{"ephemeral_5m_input_tokens": u.CacheWrite - u.CacheWriteLong, "ephemeral_1h_input_tokens": u.CacheWriteLong},
-		"output_tokens":  output, "output_tokens_details": map[string]any{"thinking_tokens": u.Reasoning},
+		"output_tokens": output, "output_tokens_details": map[string]any{"thinking_tokens": u.Reasoning},
 	}
+	if kept {
+		all["cache_creation"] = map[string]any{"ephemeral_5m_input_tokens": u.CacheWrite - u.CacheWriteLong, "ephemeral_1h_input_tokens": u.CacheWriteLong}
+	}
+	return all
 }
 
 func (messages) refusal(code, text string) any {

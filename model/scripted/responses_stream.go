@@ -96,7 +96,7 @@ func (t *telling) doneAs(item any) {
 // whole is the response as events carry it.
 func (r reply) whole(t *telling, status string, counted *model.Usage) any {
 	body := map[string]any{
-		"id": "resp_scripted", "object": "response", "created_at": 0, "model": r.model, "status": status, "store": false,
+		"id": "resp_scripted", "object": "response", "created_at": 0, "model": r.model, "status": status,
 		"output": append([]any{}, t.output...), "error": nil, "incomplete_details": nil, "usage": nil,
 	}
 	switch {
