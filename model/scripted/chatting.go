@@ -89,6 +89,8 @@ func (chatting) tell(r reply, counted *model.Usage) ([]string, string, error) {
 	return lines, line(last), first
 }
 
+func (chatting) whole(reply, []string, string) any { return nil } // such a request is refused
+
 func (chatting) refusal(_, text string) any { return map[string]any{"error": text} }
 
 func (chatting) thought(string, string, int) string { return "" }

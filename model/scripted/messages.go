@@ -246,6 +246,8 @@ func messagesUsage(u model.Usage, output int64, kept bool) any {
 	return all
 }
 
+func (messages) whole(reply, []string, string) any { return nil } // such a request is refused
+
 func (messages) refusal(code, text string) any {
 	return map[string]any{"type": "error", "error": map[string]any{"type": code, "message": text}}
 }

@@ -50,7 +50,7 @@ func (responses) read(body []byte) (request, error) {
 	if a.Previous != nil || a.Store == nil || *a.Store {
 		return request{}, fmt.Errorf("replies that are kept are not built yet: store must be false, previous_response_id absent")
 	}
-	r := request{Model: a.Model, Stream: a.Stream, MaxTokens: a.MaxOutput, sealing: slices.Contains(a.Include, sealedContent)}
+	r := request{Model: a.Model, Stream: a.Stream, MaxTokens: a.MaxOutput, mayBeWhole: true, sealing: slices.Contains(a.Include, sealedContent)}
 	r.StreamOptions.IncludeUsage = true
 	for _, t := range a.Tools {
 		if t.Type != "function" {

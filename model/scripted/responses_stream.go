@@ -3,6 +3,7 @@ package scripted
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"colony/model"
 )
@@ -114,4 +115,14 @@ func (r reply) whole(t *telling, status string, counted *model.Usage) any {
 		}
 	}
 	return body
+}
+
+// whole is a reply that comes at once: the response of the last event.
+func (responses) whole(_ reply, _ []string, last string) any {
+	_, data, _ := strings.Cut(last, "data: ")
+	var event struct {
+		Response json.RawMessage `json:"response"`
+	}
+	_ = json.Unmarshal([]byte(data), &event) // one of our own
+	return event.Response
 }

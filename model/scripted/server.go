@@ -145,8 +145,9 @@ type wire interface {
 	read(body []byte) (request, error) // or why a strict provider refuses it
 	// tell is a reply as events, the last of which tells the reader that it has all. Half of a reply is half of the others.
 	tell(r reply, counted *model.Usage) (events []string, last string, err error)
-	refusal(code, text string) any           // the body of a refusal
-	thought(card, task string, n int) string // the sealed thought before the nth reply; empty where the wire has none
+	whole(r reply, events []string, last string) any // the reply that is no stream
+	refusal(code, text string) any                   // the body of a refusal
+	thought(card, task string, n int) string         // the sealed thought before the nth reply; empty where the wire has none
 }
 
 // in answers the requests that come in a wire.
@@ -218,7 +219,9 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, v *visit, req requ
 	case kindReset:
 		panic(http.ErrAbortHandler)
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
+	if req.Stream {
+		w.Header().Set("Content-Type", "text/event-stream")
+	}
 	counted := &said.usage
 	switch {
 	case fault.Kind == kindGarbage:
@@ -238,6 +241,13 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, v *visit, req requ
 	events, last, err := format.tell(said, counted)
 	if err != nil {
 		return err
+	}
+	if !req.Stream {
+		body := format.whole(said, events, last)
+		v.outcome, v.usage = whole, said.usage
+		s.book.leave(v) // before the client can know that it has all
+		answer(w, http.StatusOK, body)
+		return nil
 	}
 	if fault.Kind == kindEarly {
 		_, err := io.WriteString(w, strings.Join(events[:len(events)/2], ""))

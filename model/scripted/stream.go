@@ -3,6 +3,7 @@ package scripted
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"colony/model"
@@ -170,6 +171,22 @@ func (chat) tell(r reply, counted *model.Usage) ([]string, string, error) {
 		e.add("", r.chunk([]any{}, wireUsage(*counted)))
 	}
 	return e.list, "data: [DONE]\n\n", e.err
+}
+
+// whole is a reply that comes at once; what it counts stands in the last of the events.
+func (chat) whole(r reply, events []string, _ string) any {
+	var counted struct {
+		Usage json.RawMessage `json:"usage"`
+	}
+	_ = json.Unmarshal([]byte(strings.TrimPrefix(events[len(events)-1], "data: ")), &counted) // one of our own
+	said := map[string]any{"role": "assistant", "content": r.text}
+	if len(r.calls) > 0 {
+		said["tool_calls"] = r.calls
+	}
+	return map[string]any{
+		"id": "chatcmpl-scripted", "object": "chat.completion", "created": 0, "model": r.model, "usage": counted.Usage,
+		"choices": []any{map[string]any{"index": 0, "message": said, "finish_reason": r.finish}},
+	}
 }
 
 func (chat) refusal(code, text string) any { return openAIRefusal(code, text) }
