@@ -2,6 +2,7 @@ package anthropic_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -115,6 +116,41 @@ func TestUsageIsTheLastOfEachCount(t *testing.T) {
 		}
 	}
 }
+
+// Why the cache did not serve is said where the provider says it. Colony asks only Anthropic itself, by the id of the
+// model's last reply.
+func TestWhyTheCacheMissed(t *testing.T) {
+	url := answers(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, sse(`{"type":"message_start","message":{"id":"m","diagnostics":{"cache_miss_reason":{"type":"tools_changed","cache_missed_input_tokens":9}},"usage":{"input_tokens":3,"output_tokens":1}}}`, done))
+	})
+	if got, err := client(t, url).Complete(t.Context(), hello(), nil); err != nil || got.Miss != "tools_changed" {
+		t.Errorf("got %q, %v", got.Miss, err)
+	}
+	for base, want := range map[string][2]string{"https://api.anthropic.com": {`"diagnostics":{"previous_message_id":null}`, `"previous_message_id":"msg_7"`}, "https://gateway.test/v1": {"", ""}} {
+		var body string
+		c, err := anthropic.New(anthropic.Parts{BaseURL: base, FirstByte: time.Second, Idle: time.Second, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			sent, err := io.ReadAll(r.Body)
+			body = string(sent)
+			return nil, errors.Join(err, errors.New("no network"))
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := hello()
+		for i, want := range want {
+			_, _ = c.Complete(t.Context(), req, nil) // only what is sent is looked at
+			if want != "" && !strings.Contains(body, want) || want == "" && strings.Contains(body, "diagnostics") {
+				t.Errorf("%s, %d: %s", base, i, body)
+			}
+			req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: "x", Opaque: json.RawMessage(`{"wire":"messages","model":"any","id":"msg_7","items":[]}`)})
+		}
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // An effort that a model refuses is left out from then on.
 func TestAnEffortThatIsRefusedIsLeftOut(t *testing.T) {
