@@ -152,6 +152,33 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
+// Blocks may come in turns; they stand in the order of their numbers.
+func TestBlocksMayComeInTurns(t *testing.T) {
+	url := answers(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, sse(
+			`{"type":"message_start","message":{"id":"m","usage":{"input_tokens":3,"output_tokens":1}}}`,
+			`{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"b","name":"a_b","input":{}}}`,
+			`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"x","input":{"whole":true}}}`,
+			`{"type":"content_block_start","index":2,"content_block":{"type":"redacted_thinking","data":"sealed"}}`,
+			`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"n\":"}}`,
+			`{"type":"content_block_delta","index":7,"delta":{"type":"text_delta","text":"of no block"}}`,
+			`{"type":"content_block_stop","index":0}`,
+			`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"1}"}}`,
+			`{"type":"content_block_stop","index":1}`,
+			`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":5}}`,
+		))
+	})
+	got, err := client(t, url).Complete(t.Context(), hello(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("%s %s", got.Message.Calls, got.Message.Opaque)
+	if want := `[{a x {"whole":true}} {b a_b {"n":1}}]`; !strings.HasPrefix(text, want) || !strings.Contains(text, `sealed`) {
+		t.Errorf("got %s", text)
+	}
+}
+
 // An effort that a model refuses is left out from then on.
 func TestAnEffortThatIsRefusedIsLeftOut(t *testing.T) {
 	asked := 0
