@@ -163,8 +163,8 @@ func TestLint(t *testing.T) {
 func TestLintModels(t *testing.T) {
 	for model, want := range map[string]string{
 		"default": "", "small": "", "openai/gpt": "", "ollama/a/b:7b": "",
-		"gpt":      `2:8 card c: the model "gpt" names no provider: write provider/model, default or small`,
-		"openai/":  `2:8 card c: the model "openai/" names no provider: write provider/model, default or small`,
+		"gpt":      `2:8 card c: the model "gpt" names no provider: write provider/model, default, small`,
+		"openai/":  `2:8 card c: the model "openai/" names no provider: write provider/model, default, small`,
 		"openia/x": `2:8 card c: unknown provider "openia": did you mean openai?`,
 		"acme/x":   `2:8 card c: unknown provider "acme": there are ollama, openai`,
 	} {
@@ -172,7 +172,7 @@ func TestLintModels(t *testing.T) {
 		if len(faults) > 0 {
 			t.Fatal(faults)
 		}
-		got := texts(cards.LintModels(c, []string{"ollama", "openai"}))
+		got := texts(cards.LintModels(c, []string{"ollama", "openai"}, []string{"default", "small"}))
 		if strings.Join(got, "|") != strings.TrimPrefix(want+"|"+strings.Replace(want, "2:8", "3:11", 1), "|") {
 			t.Errorf("%s: got %q", model, got)
 		}

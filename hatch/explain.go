@@ -78,16 +78,14 @@ func (h *House) card(name string) (cards.Card, error) {
 func (h *House) LintCard(c cards.Card) strict.Faults {
 	faults := append(cards.Lint(c, h.ToolNames()), cards.LintSkills(c, slices.Sorted(maps.Keys(h.skills)))...)
 	if s, err := readSettings(h.Settings); err == nil { // what is wrong with them is said where they are used
-		faults = append(faults, cards.LintModels(c, providersOf(s))...)
+		faults = append(faults, cards.LintModels(c, providersOf(s), slices.Sorted(maps.Keys(s.models)))...)
 	}
 	faults = append(faults, lintHosts(c)...)
 	return faults.Sorted()
 }
 
-// providersOf are the names that a model may begin with. One that is known and not built yet is refused when it is used.
-func providersOf(s settings) []string {
-	return slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(s.providers)), "anthropic"))))
-}
+// providersOf are the names that a model may begin with.
+func providersOf(s settings) []string { return slices.Sorted(maps.Keys(s.providers)) }
 
 func (h *House) toolsOf(c cards.Card) ([]ShownTool, error) {
 	registry, err := h.allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
