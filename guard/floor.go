@@ -40,7 +40,7 @@ func (p *Policy) floor(j judged) (Decision, bool) {
 	}
 	for _, host := range j.e.Hosts {
 		if j.shell() && p.parts.Sandboxed {
-			break // a sandbox has a loopback of its own and no way out
+			break // a sandbox has a loopback of its own, and what leads out of it judges addresses
 		}
 		if private(host) {
 			return floorHit("private-address", host, fmt.Sprintf("%s is an address inside this machine or network, which no tool may reach", host)), true
@@ -117,7 +117,7 @@ func place(j judged, path string) (string, Decision, bool) {
 	if !filepath.IsAbs(path) {
 		path = j.env.Cwd() + "/" + path
 	}
-	at, err := tools.Resolve(path)
+	at, err := tools.Resolve(j.env.Root, path)
 	if err != nil {
 		return "", floorHit("path-jail", path, fmt.Sprintf("%s cannot be followed (%v): use a plain path inside the worktree", path, err)), true
 	}

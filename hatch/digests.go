@@ -13,9 +13,14 @@ import (
 const trustVariable = "COLONY_TRUST"
 
 func digestOf(files []ProjectFile) trust.Digest {
-	read := make([]trust.File, len(files))
-	for i, f := range files {
-		read[i] = trust.File{Name: f.Name, Data: f.Data}
+	var read []trust.File
+	for _, f := range files {
+		if len(f.parts) == 0 {
+			read = append(read, trust.File{Name: f.Name, Data: f.Data})
+		}
+		for _, part := range f.parts {
+			read = append(read, trust.File{Name: f.Name + "/" + part.Name, Data: part.Data})
+		}
 	}
 	return trust.DigestOf(read...)
 }

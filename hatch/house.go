@@ -17,6 +17,7 @@ import (
 	"colony/configs"
 	"colony/event"
 	"colony/guard/secrets"
+	"colony/tools"
 )
 
 // Places are where colony was started and where it keeps things. All are absolute.
@@ -35,9 +36,11 @@ type House struct {
 	Root      string // the top of the checkout; empty outside a repository
 	Settings  *configs.Settings
 	Cards     *cards.Shelf
-	Untrusted []ProjectFile // project files that name commands or cards and are not trusted as they are now
+	Untrusted []ProjectFile // project files that name commands, or bring cards, skills or tools, and are not trusted as they are now
 	project   configs.File  // the repository's settings that are used; empty where none are
-	private   []string      // values of the user's variables whose names say that they are secret
+	skills    map[string]tools.Skill
+	own       []ownTool // that the user and the repository bring, in the order in which they are registered
+	private   []string  // values of the user's variables whose names say that they are secret
 }
 
 // OrganisationFile is the tier that only tightens.
@@ -90,11 +93,18 @@ func Enter(places Places, environ []string, flags map[string]string, typed ...st
 	}
 	shelf := cards.Parts{Builtin: cards.Builtin(), UserDir: filepath.Join(places.Config, "cards"), Project: map[string][]byte{}}
 	for _, f := range trusted {
-		if f.isConfig() {
+		switch {
+		case f.isConfig():
 			parts.Project = configs.File{Path: f.Path, Data: f.Data}
-		} else {
+		case !f.isSkill() && !f.isTool():
 			shelf.Project[f.Path] = f.Data
 		}
+	}
+	if err := h.learn(trusted); err != nil {
+		return nil, err
+	}
+	if err := h.gather(trusted); err != nil {
+		return nil, err
 	}
 	h.project = parts.Project
 	if h.Settings, err = configs.Load(parts); err != nil {

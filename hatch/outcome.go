@@ -1,6 +1,7 @@
 package hatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,14 +105,21 @@ func (l *life) stopped(e ant.Ending) queen.Outcome {
 	if e.Cause != nil {
 		usage, _, _ := l.log.of("")
 		out.Fatal = e.Cause.Fatal() || usage.Requests == 0
-		out.Detail = l.advise(e.Cause)
+		out.Detail = l.advise(l.answers(), e.Cause)
 	}
 	return out
 }
 
+// answers is the model that the ant's requests went to last: the end of its chain where one failed after the other.
+func (l *life) answers() chosen {
+	if n := len(l.model.next); n > 0 {
+		return l.model.next[n-1]
+	}
+	return l.model
+}
+
 // advise says what a provider's refusal means and what to do.
-func (l *life) advise(e *model.Error) string {
-	m := l.model
+func (l *life) advise(m chosen, e *model.Error) string {
 	switch e.Kind {
 	case model.Auth:
 		return fmt.Sprintf("provider %s refused the key (%s): check %s", m.provider, e.Text, m.server.KeyEnv)
@@ -119,6 +127,10 @@ func (l *life) advise(e *model.Error) string {
 		return fmt.Sprintf("provider %s says that the quota is used up (%s): look at your plan there, then start again", m.provider, e.Text)
 	case model.NoModel:
 		return fmt.Sprintf("provider %s has no model %s (%s): name another with --model", m.provider, m.name, e.Text)
+	case model.ContextTooLong:
+		return fmt.Sprintf("the conversation does not fit into the window of %s (%s): cut the task down, or name a model with a larger window", m, e.Text)
+	case model.Unverified:
+		return fmt.Sprintf("provider %s wants the organisation to be verified for %s (%s): do so there, or name another model with --model", m.provider, m.name, e.Text)
 	case model.Transport:
 		return fmt.Sprintf("provider %s at %s could not be reached (%s): check the address and the network", m.provider, m.server.BaseURL, e.Text)
 	}
@@ -147,16 +159,15 @@ func (l *life) commit(ctx context.Context) error {
 	return l.append(event.CommitMade{Commit: commit.SHA, Tree: commit.Tree, Files: commit.Files, Refused: commit.Refused})
 }
 
-// verify looks whether the work keeps to its files and runs the gates in the worktree, up to the first that is red. It
+// verify runs the gates in the worktree, up to the first that is red. It
 // says what the ant is told where the work comes back.
 func (l *life) verify(ctx context.Context) (out queen.Outcome, why string, err error) {
 	out = queen.Outcome{Reason: queen.Done, Commit: l.work.SHA, Tree: l.work.Tree}
 	if out.Files, err = l.repo.Files(ctx, l.order.Base, l.work.SHA); err != nil {
 		return out, "", err
 	}
-	if stray := l.stray(out.Files); len(stray) > 0 {
-		out.Reason, out.Detail = queen.GateRed, "it changed files outside its scope: "+strings.Join(stray, ", ")
-		return out, l.tooFar(stray), nil
+	if out.Stray, err = l.stray(ctx); err != nil {
+		return out, "", err
 	}
 	places, err := l.leaks(ctx)
 	if err != nil {
@@ -210,17 +221,13 @@ func (l *life) wavers(g plan.Gate, receipt event.GateReceipt) bool {
 	return l.red[g.Title()] == receipt.Tree
 }
 
-// stray are the files that the task's scope does not cover.
-func (l *life) stray(files []string) []string {
-	scope := plan.Task{Files: l.order.Files}
-	return slices.DeleteFunc(slices.Clone(files), scope.Covers)
-}
-
-// tooFar is what an ant is told whose work goes beyond its scope.
-func (l *life) tooFar(stray []string) string {
-	return fmt.Sprintf("The task's files are %s, and these are not among them:\n- %s\nPut back what you changed (`git show %s:FILE > FILE`) and remove "+
-		"what you made there, then call done again. If the task cannot be done without them, end blocked and say so. ",
-		strings.Join(l.order.Files, ", "), strings.Join(stray, "\n- "), l.order.Base)
+// stray are the files that the task changed and its scope does not cover.
+func (l *life) stray(ctx context.Context) ([]string, error) {
+	if len(l.order.Files) == 0 {
+		return nil, nil
+	}
+	files, err := l.repo.Files(ctx, cmp.Or(l.order.From, l.order.Base), l.work.SHA)
+	return slices.DeleteFunc(files, plan.Task{Files: l.order.Files}.Covers), err
 }
 
 // count says how often work came back.

@@ -74,7 +74,7 @@ func setupProblem(command, what, output string) error {
 	said := strings.Join(lines[max(0, len(lines)-5):], "\n")
 	return &Problem{
 		Exit: 2, Code: "setup", Message: strings.TrimSpace(fmt.Sprintf("setup: `%s` %s\n%s", command, what, said)),
-		Next: "mend run.setup; it runs in the sandbox, without network, in a fresh checkout of the base",
+		Next: "mend run.setup; it runs in the sandbox, in a fresh checkout of the base, and reaches what sandbox.net of your settings names at level workspace+net",
 	}
 }
 

@@ -25,6 +25,8 @@ type ProjectFile struct {
 	Data    []byte   `json:"-"`
 	Runs    []string `json:"runs"`    // the commands it names, and what else it brings
 	Trusted bool     `json:"trusted"` // its user said yes to this content, or it names nothing that needs one
+
+	parts []trust.File // of a skill, all its files
 }
 
 func (f ProjectFile) isConfig() bool { return f.Name == ".colony/config.yaml" }
@@ -66,7 +68,7 @@ func (h *House) Trust(files []ProjectFile) error {
 	return nil
 }
 
-// projectFiles reads .colony/config.yaml and .colony/cards/*.yaml of the checkout.
+// projectFiles reads .colony/config.yaml, .colony/cards/*.yaml, the skills and the tools of the checkout.
 func (h *House) projectFiles() ([]ProjectFile, error) {
 	if h.Root == "" {
 		return nil, nil
@@ -92,7 +94,12 @@ func (h *House) projectFiles() ([]ProjectFile, error) {
 		}
 		files = append(files, ProjectFile{Path: filepath.Join(h.Root, filepath.FromSlash(name)), Name: name, SHA256: trust.Hash(read...), Data: read[0].Data})
 	}
-	return files, nil
+	skills, err := h.projectSkills()
+	if err != nil {
+		return nil, err
+	}
+	own, err := h.projectTools()
+	return append(append(files, skills...), own...), err
 }
 
 // sift parts the files that may be used from those that wait for trust. Settings that name no command need none.
@@ -124,7 +131,12 @@ func (h *House) sift(files []ProjectFile, given []trust.Digest) (used, waiting [
 
 // brings says what a project file would run or add.
 func brings(f ProjectFile) ([]string, error) {
-	if !f.isConfig() {
+	switch {
+	case f.isSkill():
+		return skillBrings(f)
+	case f.isTool():
+		return toolBrings(f)
+	case !f.isConfig():
 		card, faults := cards.Parse(f.Path, f.Data)
 		if len(faults) > 0 {
 			return nil, faults
@@ -176,7 +188,7 @@ func (h *House) trustedOrProblem() error {
 	}
 	return &Problem{
 		Exit: 5, Code: "untrusted",
-		Message: fmt.Sprintf("%s names commands or cards that you have not trusted as they are now", strings.Join(names, ", ")),
+		Message: fmt.Sprintf("%s names commands, cards, skills or tools that you have not trusted as they are now", strings.Join(names, ", ")),
 		Next:    "colony trust --print shows what would run, and its digest; colony trust allows it, run --trust DIGEST allows it once",
 	}
 }

@@ -13,6 +13,7 @@ type Order struct {
 	Run, Task, Title string
 	Ant, Card        string
 	Base             string   // the commit the ant's worktree begins at
+	From             string   // the commit between which and the work lies what the task does
 	Prompt           string   // the task's
 	Told             string   // why the ant comes back; empty at the first attempt
 	Kind             string   // of Told, as in ant.told: conflict, gate, review or nudge; review is also a reviewer's order
@@ -74,6 +75,7 @@ type Outcome struct {
 	Detail       string // one sentence for a person; of Done and NoChange the ant's summary, of Blocked what was tried and is missing
 	Commit, Tree string // of Done: the work
 	Files        []string
+	Stray        []string            // files that the order's do not cover
 	Gates        []event.GateReceipt // one for each of the order's, in its order, as they ran on Tree
 	Scope        string              // of a cap: run, task or ant
 	Verdict      string              // of a reviewer that is Done

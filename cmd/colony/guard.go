@@ -109,7 +109,7 @@ func (a *app) trial(cmd *cobra.Command, o *trialOptions) (func(tools.Call) (guar
 	if err != nil {
 		return nil, err
 	}
-	more, err := a.rulesIn(cmd, o.rules)
+	more, err := a.rulesIn(cmd, o.rules, house.ToolNames())
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (a *app) trial(cmd *cobra.Command, o *trialOptions) (func(tools.Call) (guar
 }
 
 // rulesIn reads a file of rules; no file has none.
-func (a *app) rulesIn(cmd *cobra.Command, file string) (guard.Rules, error) {
+func (a *app) rulesIn(cmd *cobra.Command, file string, names []string) (guard.Rules, error) {
 	if file == "" {
 		return guard.Rules{}, nil
 	}
@@ -137,7 +137,7 @@ func (a *app) rulesIn(cmd *cobra.Command, file string) (guard.Rules, error) {
 	if faults := strict.Decode(file, data, &lists); len(faults) > 0 {
 		return guard.Rules{}, faults
 	}
-	rules, err := guard.ParseRules(lists.Allow, lists.Ask, lists.Deny, hatch.ToolNames())
+	rules, err := guard.ParseRules(lists.Allow, lists.Ask, lists.Deny, names)
 	if err != nil {
 		return guard.Rules{}, &hatch.Problem{Exit: 2, Code: "bad_rule", Message: file + ": " + err.Error(), Next: "mend the rule"}
 	}

@@ -212,6 +212,7 @@ func (a *app) carry(ctx context.Context, parts hatch.Parts, open func(hatch.Part
 		s := newScreen(show, a.in, a.err)
 		show, parts.Person = s, s.ask
 	}
+	parts.Progress = show.said
 	colony, err := open(parts)
 	if err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 func (a *app) trustCmd() *cobra.Command {
 	var print bool
 	cmd := &cobra.Command{
-		Use: "trust", Short: "allow the commands and cards that this repository brings", Args: exactArgs(0, 0),
-		Long: "Show the project files that name commands or bring cards, and trust exactly their present content. A file that\n" +
+		Use: "trust", Short: "allow the commands, cards, skills and tools that this repository brings", Args: exactArgs(0, 0),
+		Long: "Show the project files that name commands or bring cards, skills or tools, and trust exactly their present content. A file that\n" +
 			"changes is not trusted any more. Your yes is kept in your own configuration, outside the repository.\n" +
 			"The digest that it shows stands for all of these files as they are now. For a machine where nobody answers, give it to\n" +
 			"run --trust, put it into COLONY_TRUST (several with blanks between), or let the machine's owner put it, one a line,\n" +
@@ -58,7 +58,7 @@ func (a *app) trustJSON(house *hatch.House, files []hatch.ProjectFile, print boo
 
 func (a *app) trust(house *hatch.House, files []hatch.ProjectFile, print bool) error {
 	if len(files) == 0 {
-		_, err := fmt.Fprintln(a.out, "this repository brings no settings and no cards; next: colony init")
+		_, err := fmt.Fprintln(a.out, "this repository brings no settings, cards, skills or tools; next: colony init")
 		return err
 	}
 	for _, f := range files {
