@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -299,6 +300,13 @@ func (w *hostileWorld) sings(h hostile) {
 	}
 	w.t.Helper()
 	if h.want == 0 {
+		for _, f := range h.files { // of another time than git has written down, so that it looks at them
+			if path := filepath.Join(w.dir, "repo", f.Name); !strings.HasPrefix(f.Name, ".git/") {
+				if err := os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+		}
 		for _, args := range [][]string{{"status"}, {"add", "-A"}, {"branch", "other"}} {
 			w.run("git", append([]string{"-C", filepath.Join(w.dir, "repo")}, args...)...)
 		}

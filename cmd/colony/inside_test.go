@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"colony/guard/secrets"
 )
 
 // tries are what an ant may think of to decide for the person who started it. P is a copy of the command in its worktree, R the
@@ -134,8 +136,8 @@ func (w *canaryWorld) decided() string {
 	return w.bytesBelow("home/.config") + refs + fmt.Sprint(len(old))
 }
 
-// The page says which verbs are refused in processes of ants.
-func TestThePageNamesWhatNoAntDecides(t *testing.T) {
+// The page says which verbs are refused in processes of ants, and how many kinds of credentials are found by their looks.
+func TestThePageSaysWhatHolds(t *testing.T) {
 	page, err := os.ReadFile("../../SECURITY.md")
 	if err != nil {
 		t.Fatal(err)
@@ -144,5 +146,8 @@ func TestThePageNamesWhatNoAntDecides(t *testing.T) {
 		if !strings.Contains(string(page), "`"+verb+"`") {
 			t.Errorf("SECURITY.md does not name %s", verb)
 		}
+	}
+	if kinds := fmt.Sprintf("%d kinds", len(secrets.Kinds())-1); !strings.Contains(string(page), kinds) { // one is of values
+		t.Errorf("SECURITY.md does not say that there are %s", kinds)
 	}
 }
