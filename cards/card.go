@@ -18,6 +18,7 @@ type Card struct {
 	Sandbox                                  Sandbox
 	Caps                                     Caps
 	Gates                                    []string
+	Skills                                   []string // what the ant may call up; with any, skill is one of Tools
 	Parallel                                 int      // ants of this card at once; 0 is no bound
 	Hatch                                    []string // cards that its ants may hatch as helpers
 	Extends                                  string   // the card whose values hold where this one gives none

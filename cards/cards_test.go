@@ -71,7 +71,7 @@ caps: {usd: 0, tokens: -1, output: 1.5, wall: soon}
 gates: [" "]
 parallel: 0
 hatch: [scout]
-skills: [a]
+skills: [a, a]
 mcp: {servers: [b]}
 extends: base
 prompt: a
@@ -94,12 +94,27 @@ prompt: b
 		`7:47 want a time span such as 10m, got "soon"`,
 		`8:9 a gate needs a command`,
 		`9:11 parallel must be more than 0`,
-		`11:1 skills is not built yet: delete this key`,
+		`11:13 a is here twice: keep one`,
 		`12:1 mcp is not built yet: delete this key`,
 		`15:1 prompt is here twice: keep one`,
 	}
 	if got := texts(faults); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A card with skills has the tool that calls them up; a skill that is not there is named with the nearest.
+func TestSkills(t *testing.T) {
+	c, faults := cards.Parse("c", []byte("name: c\ntools: [read, done]\nskills: [changelog, pdf]\n"))
+	if len(faults) > 0 || !slices.Equal(c.Tools, []string{"read", "done", "skill"}) {
+		t.Errorf("%v: %v", c.Tools, faults)
+	}
+	want := "3:10 card c: unknown skill \"changelog\": did you mean change-log?\n3:21 card c: unknown skill \"pdf\": there are change-log, forms"
+	if got := strings.Join(texts(cards.LintSkills(c, []string{"change-log", "forms"})), "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := texts(cards.LintSkills(c, []string{"changelog", "pdf"})); len(got) > 0 {
+		t.Errorf("%v", got)
 	}
 }
 
@@ -148,8 +163,8 @@ func TestLint(t *testing.T) {
 func TestLintModels(t *testing.T) {
 	for model, want := range map[string]string{
 		"default": "", "small": "", "openai/gpt": "", "ollama/a/b:7b": "",
-		"gpt":      `2:8 card c: the model "gpt" names no provider: write provider/model, default or small`,
-		"openai/":  `2:8 card c: the model "openai/" names no provider: write provider/model, default or small`,
+		"gpt":      `2:8 card c: the model "gpt" names no provider: write provider/model, default, small`,
+		"openai/":  `2:8 card c: the model "openai/" names no provider: write provider/model, default, small`,
 		"openia/x": `2:8 card c: unknown provider "openia": did you mean openai?`,
 		"acme/x":   `2:8 card c: unknown provider "acme": there are ollama, openai`,
 	} {
@@ -157,7 +172,7 @@ func TestLintModels(t *testing.T) {
 		if len(faults) > 0 {
 			t.Fatal(faults)
 		}
-		got := texts(cards.LintModels(c, []string{"ollama", "openai"}))
+		got := texts(cards.LintModels(c, []string{"ollama", "openai"}, []string{"default", "small"}))
 		if strings.Join(got, "|") != strings.TrimPrefix(want+"|"+strings.Replace(want, "2:8", "3:11", 1), "|") {
 			t.Errorf("%s: got %q", model, got)
 		}

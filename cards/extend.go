@@ -33,6 +33,7 @@ var keys = []struct {
 	{"caps.turns", func(to *Card, from Card) { to.Caps.Turns = from.Caps.Turns }},
 	{"caps.wall", func(to *Card, from Card) { to.Caps.Wall = from.Caps.Wall }},
 	{"caps.calls", func(to *Card, from Card) { to.Caps.Calls = from.Caps.Calls }},
+	{"skills", func(to *Card, from Card) { to.Skills = from.Skills }},
 	{"gates", func(to *Card, from Card) { to.Gates = from.Gates }},
 	{"hatch", func(to *Card, from Card) { to.Hatch = from.Hatch }},
 	{"parallel", func(to *Card, from Card) { to.Parallel = from.Parallel }},
@@ -53,7 +54,7 @@ func (c Card) over(parent Card) Card {
 	c.from = from
 	c.Text = strings.TrimSuffix(c.Text, "\n") + "\n---\n# " + parent.Name + ", from " + parent.Source + "\n" + parent.Text
 	c.SHA256 = hash([]byte(c.Text))
-	return c
+	return c.withSkill()
 }
 
 func hash(data []byte) string {

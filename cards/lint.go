@@ -39,16 +39,37 @@ func Lint(c Card, tools []string) strict.Faults {
 	return faults.Sorted()
 }
 
-// LintModels checks the models that the card names: each is default, small, or a model of one of the providers.
-func LintModels(c Card, providers []string) strict.Faults {
+// LintSkills checks the skills that the card names against those there are.
+func LintSkills(c Card, skills []string) strict.Faults {
+	var faults strict.Faults
+	for i, name := range c.Skills {
+		if slices.Contains(skills, name) {
+			continue
+		}
+		text := fmt.Sprintf("card %s: unknown skill %s", c.Name, quoted(name))
+		switch near := strict.Nearest(name, skills); {
+		case near != "":
+			text += ": did you mean " + near + "?"
+		case len(skills) == 0:
+			text += ": there are none; put one at .colony/skills/" + name + "/SKILL.md"
+		default:
+			text += ": there are " + strings.Join(skills, ", ")
+		}
+		faults = append(faults, c.fault(fmt.Sprintf("skills[%d]", i), text))
+	}
+	return faults.Sorted()
+}
+
+// LintModels checks the models that the card names: each is one of the names for models, or a model of one of the providers.
+func LintModels(c Card, providers, names []string) strict.Faults {
 	var faults strict.Faults
 	for _, named := range [][2]string{{"model", c.Model}, {"escalate", c.Escalate}} {
 		provider, model, both := strings.Cut(named[1], "/")
 		text := ""
 		switch {
-		case named[1] == "" || named[1] == "default" || named[1] == "small":
+		case named[1] == "" || slices.Contains(names, named[1]):
 		case !both || model == "" || provider == "":
-			text = fmt.Sprintf("card %s: the model %s names no provider: write provider/model, default or small", c.Name, quoted(named[1]))
+			text = fmt.Sprintf("card %s: the model %s names no provider: write provider/model, %s", c.Name, quoted(named[1]), strings.Join(names, ", "))
 		case !slices.Contains(providers, provider):
 			text = fmt.Sprintf("card %s: unknown provider %s", c.Name, quoted(provider))
 			if near := strict.Nearest(provider, providers); near != "" {

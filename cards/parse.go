@@ -25,7 +25,7 @@ type raw struct {
 	Gates       []gate      `yaml:"gates"`
 	Parallel    int         `yaml:"parallel" strict:"positive"`
 	Hatch       []name      `yaml:"hatch"`
-	Skills      []string    `yaml:"skills" strict:"later"`
+	Skills      []string    `yaml:"skills"`
 	MCP         struct{}    `yaml:"mcp" strict:"later"`
 	Extends     name        `yaml:"extends"`
 }
@@ -140,7 +140,7 @@ func Parse(source string, data []byte) (Card, strict.Faults) {
 // lists finds empty and repeated entries of the card's lists, but for entries that are named in known.
 func lists(doc *strict.Doc, r raw, known strict.Faults) strict.Faults {
 	var faults strict.Faults
-	for path, list := range map[string][]string{"tools": r.Tools, "permissions.allow": r.Permissions.Allow, "permissions.ask": r.Permissions.Ask, "permissions.deny": r.Permissions.Deny, "sandbox.net": r.Sandbox.Net} {
+	for path, list := range map[string][]string{"tools": r.Tools, "skills": r.Skills, "permissions.allow": r.Permissions.Allow, "permissions.ask": r.Permissions.Ask, "permissions.deny": r.Permissions.Deny, "sandbox.net": r.Sandbox.Net} {
 		for i, entry := range list {
 			at := fmt.Sprintf("%s[%d]", path, i)
 			wrong := func(f strict.Fault) bool {
@@ -161,7 +161,7 @@ func lists(doc *strict.Doc, r raw, known strict.Faults) strict.Faults {
 func (r raw) card(source string, data []byte, doc *strict.Doc) Card {
 	c := Card{
 		Name: r.Name, Description: r.Description, Model: r.Model, Escalate: r.Escalate, Effort: string(r.Effort), Prompt: r.Prompt,
-		Tools: r.Tools, Permissions: r.Permissions, Sandbox: Sandbox{Level: string(r.Sandbox.Level), Net: r.Sandbox.Net}, Parallel: r.Parallel, Extends: string(r.Extends),
+		Tools: r.Tools, Permissions: r.Permissions, Skills: r.Skills, Sandbox: Sandbox{Level: string(r.Sandbox.Level), Net: r.Sandbox.Net}, Parallel: r.Parallel, Extends: string(r.Extends),
 		Caps:   Caps{PicoUSD: (*int64)(r.Caps.USD), Tokens: r.Caps.Tokens, Turns: r.Caps.Turns, Calls: r.Caps.Calls, Wall: r.Caps.Wall, Output: r.Caps.Output},
 		Source: source, SHA256: hash(data), Text: string(data), doc: doc,
 	}
@@ -172,5 +172,15 @@ func (r raw) card(source string, data []byte, doc *strict.Doc) Card {
 		c.Gates = append(c.Gates, string(g))
 	}
 	c.from = given(c, doc)
+	return c.withSkill()
+}
+
+// withSkill is the card with the tool by which its skills are called up.
+func (c Card) withSkill() Card {
+	if len(c.Skills) > 0 && len(c.Tools) > 0 && !slices.Contains(c.Tools, skillTool) {
+		c.Tools = append(slices.Clone(c.Tools), skillTool)
+	}
 	return c
 }
+
+const skillTool = "skill"

@@ -9,8 +9,8 @@ import (
 	"colony/tools"
 )
 
-// Witness keeps in mind what an ant has read by a call that ended: whether it was private, and whether it came from
-// outside. The Gate does so by itself; it is for an ant whose past is read from the log.
+// Witness keeps in mind what an ant has read by a call that ended: whether it was private, whether it came from outside, and
+// whether it is a skill. The Gate does so by itself; it is for an ant whose past is read from the log.
 func (p *Policy) Witness(env *tools.Env, tool string, e tools.Effects, seen []tools.Seen) {
 	p.session.mu.Lock()
 	defer p.session.mu.Unlock()
@@ -19,6 +19,9 @@ func (p *Policy) Witness(env *tools.Env, tool string, e tools.Effects, seen []to
 		past.sources = slices.DeleteFunc(past.sources, func(s string) bool { return s == source })
 		past.sources = append(past.sources, source)
 		past.sources = past.sources[max(0, len(past.sources)-maxSources):]
+	}
+	if tool == skillTool && len(e.Subjects) > 0 && !slices.Contains(past.skills, e.Subjects[0]) {
+		past.skills = append(past.skills, e.Subjects[0])
 	}
 	foreign := e.Hosts
 	if strings.HasPrefix(tool, "mcp__") {
@@ -46,6 +49,8 @@ func (p *Policy) Witness(env *tools.Env, tool string, e tools.Effects, seen []to
 		}
 	}
 }
+
+const skillTool = "skill"
 
 // sources are the texts from elsewhere that the ant read last.
 func (p *Policy) sources(ant string) []string {

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -60,6 +59,8 @@ type Parts struct {
 	Save func(run string, plan []byte) (file string, err error)
 	// Stuck is told when the disk takes nothing and the run begins to wait for it; nil where nobody is to be told.
 	Stuck func(*event.StuckError)
+	// Progress is told lines that an ant's commands print, while they run: no facts, and not all of them. Nil is nobody.
+	Progress func(ant, line string)
 	// Now tells the time. The difference of two of its times is what passed while the machine was awake, and Slept is how
 	// long it has slept since it was started.
 	Now   func() time.Time
@@ -101,6 +102,7 @@ type Colony struct {
 	blobs     *tools.Blobs
 	advice    []ant.Instructions
 	warmth    *warmth
+	windows   *windows
 	left      []string
 	taken     []string    // uncommitted files in the base
 	held      []string    // worktrees that were left, for what they hold
@@ -116,11 +118,11 @@ func Open(ctx context.Context, p Parts) (*Colony, error) { return open(ctx, p, n
 // open opens a new run, or one that goes on where it has a past.
 func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
 	p.Person = p.asked()
-	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), pauser: &pauser{now: p.Now}, retry: make(chan string, mostAgain), saidOnce: newOnce(), warmth: newWarmth(time.After)}
+	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), pauser: &pauser{now: p.Now}, retry: make(chan string, mostAgain), saidOnce: newOnce(), warmth: newWarmth(time.After), windows: &windows{}}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
-	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.castHelpers, c.chooseModels, c.knowSecrets, c.bindGates, c.canWrite, c.lookRound, c.openLog} {
+	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.castHelpers, c.chooseModels, c.fitWindows, c.knowSecrets, c.bindGates, c.canWrite, c.lookRound, c.openLog} {
 		if err := step(ctx); err != nil {
 			c.box.Close()
 			return nil, err
@@ -297,7 +299,7 @@ func ownTools(shLimit time.Duration, check queen.PlanCheck, help queen.Help) []t
 	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check), queen.HatchTool(help))
 }
 
-// ToolNames are the names of all tools that a card may list.
+// ToolNames are the names of the tools that come with colony.
 func ToolNames() []string {
 	var names []string
 	for _, t := range ownTools(0, nobodyPlans, nobodyHelps) {
@@ -306,21 +308,10 @@ func ToolNames() []string {
 	return names
 }
 
-// allTools is the registry from which every ant's is carved.
-func allTools(warn io.Writer, shLimit time.Duration, check queen.PlanCheck, help queen.Help) (*tools.Registry, error) {
-	r := tools.NewRegistry(warn)
-	for _, t := range ownTools(shLimit, check, help) {
-		if err := r.Register(tools.BuiltIn, t); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
-}
-
 // toolsWith is the registry from which ants' are carved, with this check of plans.
 func (c *Colony) toolsWith(check queen.PlanCheck) (*tools.Registry, error) {
 	warn := c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn})
-	return allTools(warn, time.Duration(c.settings.limits.Sh), check, c.help)
+	return c.parts.allTools(warn, time.Duration(c.settings.limits.Sh), check, c.help)
 }
 
 // Since is where the log ended when this process took the run up.

@@ -14,6 +14,9 @@ import (
 	"colony/tools"
 )
 
+// InsideVariable is set in every process that colony starts for ants: what decides for a person is refused there.
+const InsideVariable = "COLONY_ANT"
+
 // confined runs processes in the sandbox: they write to the tree they work on and to a build cache of their kind.
 type confined struct {
 	box      *sandbox.Sandbox
@@ -43,6 +46,7 @@ func newConfined(box *sandbox.Sandbox, cache string, readable []string, leads fu
 		"npm_config_cache=" + filepath.Join(cache, "npm"),
 		"PIP_CACHE_DIR=" + filepath.Join(cache, "pip"),
 		"CARGO_TARGET_DIR=" + filepath.Join(cache, "cargo"),
+		InsideVariable + "=1",
 	}}, nil
 }
 

@@ -33,9 +33,9 @@ type Explained struct {
 	Never  []string      // what its ants may never do, one sentence each
 }
 
-// AllTools are the tools that a card may list, by name.
-func AllTools() ([]ShownTool, error) {
-	registry, err := allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
+// AllTools are the tools that a card may list, by name. Without a house they are those that come with colony.
+func (h *House) AllTools() ([]ShownTool, error) {
+	registry, err := h.allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (h *House) Tools(card string) ([]ShownTool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return toolsOf(c)
+	return h.toolsOf(c)
 }
 
 // Explain says what the card of that name makes of an ant here.
@@ -57,8 +57,8 @@ func (h *House) Explain(name string) (Explained, error) {
 	if err != nil {
 		return Explained{}, err
 	}
-	e := Explained{Card: c, Values: c.Values(), System: tokens(ant.System(c.Name, c.Prompt, nil))}
-	if e.Tools, err = toolsOf(c); err != nil {
+	e := Explained{Card: c, Values: c.Values(), System: tokens(ant.System(c.Name, h.prompt(c), nil))}
+	if e.Tools, err = h.toolsOf(c); err != nil {
 		return Explained{}, err
 	}
 	e.Never, err = h.never(c)
@@ -76,21 +76,19 @@ func (h *House) card(name string) (cards.Card, error) {
 
 // LintCard checks a card against the tools there are and the providers of the settings.
 func (h *House) LintCard(c cards.Card) strict.Faults {
-	faults := cards.Lint(c, ToolNames())
+	faults := append(cards.Lint(c, h.ToolNames()), cards.LintSkills(c, slices.Sorted(maps.Keys(h.skills)))...)
 	if s, err := readSettings(h.Settings); err == nil { // what is wrong with them is said where they are used
-		faults = append(faults, cards.LintModels(c, providersOf(s))...)
+		faults = append(faults, cards.LintModels(c, providersOf(s), slices.Sorted(maps.Keys(s.models)))...)
 	}
 	faults = append(faults, lintHosts(c)...)
 	return faults.Sorted()
 }
 
-// providersOf are the names that a model may begin with. One that is known and not built yet is refused when it is used.
-func providersOf(s settings) []string {
-	return slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(s.providers)), "anthropic"))))
-}
+// providersOf are the names that a model may begin with.
+func providersOf(s settings) []string { return slices.Sorted(maps.Keys(s.providers)) }
 
-func toolsOf(c cards.Card) ([]ShownTool, error) {
-	registry, err := allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
+func (h *House) toolsOf(c cards.Card) ([]ShownTool, error) {
+	registry, err := h.allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +118,7 @@ func tokens(text string) int { return (len(text) + 3) / 4 }
 // never is what no ant of the card may do, whatever it is told and whoever says yes while it works.
 func (h *House) never(c cards.Card) ([]string, error) {
 	var missing []string
-	for _, name := range ToolNames() {
+	for _, name := range h.ToolNames() {
 		if !slices.Contains(c.Tools, name) {
 			missing = append(missing, name)
 		}

@@ -34,7 +34,7 @@ func (c *Colony) castHelpers(context.Context) error {
 			}
 			continue
 		}
-		faults := cards.Lint(card, ToolNames())
+		faults := cards.Lint(card, c.parts.ToolNames())
 		if len(faults) == 0 && !slices.Contains(card.Tools, tool) {
 			return &Problem{Exit: 2, Code: "bad_file", Message: fmt.Sprintf("card %s in %s must list the tool %s", name, card.Source, tool), Next: "colony cards show " + name}
 		}

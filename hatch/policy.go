@@ -2,9 +2,11 @@ package hatch
 
 import (
 	"context"
+	"encoding/json"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"colony/cards"
 	"colony/event"
@@ -21,7 +23,7 @@ func (c *Colony) lay(word string) error {
 	}
 	c.policies = map[string]*guard.Policy{}
 	for name, card := range c.cards {
-		rules, err := rulesOf(card, c.settings)
+		rules, err := rulesOf(card, c.settings, c.parts.ToolNames())
 		if err != nil {
 			return err
 		}
@@ -30,7 +32,7 @@ func (c *Colony) lay(word string) error {
 			return err
 		}
 		parts := c.parts.guarded(modeOf(name, mode), c.box.Level(), !out.none(), rules, c.parts.Getenv)
-		parts.Hook = c.beforeTools()
+		parts.Hook, parts.Skills = c.beforeTools(), c.parts.preapproved(card)
 		parts.Readable = append(parts.Readable, filepath.Join(c.parts.runDir(c.run), "blobs"))
 		if c.policies[name], err = guard.New(parts); err != nil {
 			return err
@@ -84,14 +86,27 @@ func (l *life) remind(ctx context.Context) error {
 		case event.ToolStarted:
 			started[b.Call] = b
 		case event.ToolDone:
-			hosts := started[b.Call].Effects.Hosts
+			e := tools.Effects{Reads: started[b.Call].Effects.Reads, Hosts: started[b.Call].Effects.Hosts}
 			if b.Tool == "sh" && !l.reach.none() { // which of them, the log does not say
-				hosts = append(slices.Clone(hosts), l.reach.names...)
+				e.Hosts = append(slices.Clone(e.Hosts), l.reach.names...)
 			}
-			policy.Witness(l.env, b.Tool, tools.Effects{Reads: started[b.Call].Effects.Reads, Hosts: hosts}, nil)
+			if skill, ok := usedSkill(started[b.Call]); ok {
+				e.Subjects = []string{skill}
+			}
+			policy.Witness(l.env, b.Tool, e, nil)
 		}
 	}
 	return nil
+}
+
+// usedSkill is the skill that a call of the skill tool is about.
+func usedSkill(call event.ToolStarted) (string, bool) {
+	var args struct{ Name string }
+	if call.Tool != "skill" || json.Unmarshal(call.Args, &args) != nil {
+		return "", false
+	}
+	name, _, _ := strings.Cut(args.Name, "/")
+	return name, true
 }
 
 // modeOf is the mode of a card's ants: the queen's only look, whatever her card lists.
@@ -103,15 +118,15 @@ func modeOf(card string, mode guard.Mode) guard.Mode {
 }
 
 // rulesOf are the rules of a card and those of the settings, united.
-func rulesOf(card cards.Card, s settings) (guard.Rules, error) {
+func rulesOf(card cards.Card, s settings, names []string) (guard.Rules, error) {
 	wrong := func(err error) error {
 		return &Problem{Exit: 2, Code: "bad_rule", Message: "card " + card.Name + ": " + err.Error(), Next: "mend the rule; colony cards show " + card.Name}
 	}
-	ours, err := guard.ParseRules(s.permissions.Allow, s.permissions.Ask, s.permissions.Deny, ToolNames())
+	ours, err := guard.ParseRules(s.permissions.Allow, s.permissions.Ask, s.permissions.Deny, names)
 	if err != nil {
 		return guard.Rules{}, wrong(err)
 	}
-	its, err := guard.ParseRules(card.Permissions.Allow, card.Permissions.Ask, card.Permissions.Deny, ToolNames())
+	its, err := guard.ParseRules(card.Permissions.Allow, card.Permissions.Ask, card.Permissions.Deny, names)
 	if err != nil {
 		return guard.Rules{}, wrong(err)
 	}

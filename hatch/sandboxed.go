@@ -43,6 +43,21 @@ func (h *House) Sandboxed(ctx context.Context, getenv func(string) string, p too
 	return box.Level(), box.Mechanism(), exit, err
 }
 
+// Held is the problem of a level of the sandbox that this machine does not hold; nil where a harmless command was seen to be
+// confined.
+func (h *House) Held(ctx context.Context, getenv func(string) string) error {
+	s, err := readSettings(h.Settings)
+	if err != nil {
+		return err
+	}
+	box, err := sandbox.New(ctx, sandbox.Parts{Level: s.sandbox.Level, Home: getenv("HOME"), State: h.State, Config: h.Config})
+	if err != nil {
+		return sandboxProblem(err)
+	}
+	box.Close()
+	return nil
+}
+
 func nowhere(string) []sandbox.Bind { return nil }
 
 // Prove tries every break-out of the sandbox at a level in a scratch tree, or at the level of the settings where it is

@@ -3,12 +3,15 @@ package hatch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"colony/guard"
+	"colony/guard/hooks"
 	"colony/guard/sandbox"
 	"colony/tools"
 )
@@ -27,7 +30,7 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	rules, err := rulesOf(c, s)
+	rules, err := rulesOf(c, s, h.ToolNames())
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +49,7 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	registry, err := allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans, nobodyHelps)
+	registry, err := h.allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +62,17 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	return func(call tools.Call) (guard.Decision, error) { return policy.Test(env, child.Prepare(call)) }, nil
+	looking, err := h.hooks(s.hooks)
+	if err != nil {
+		return nil, err
+	}
+	return func(call tools.Call) (guard.Decision, error) {
+		d, err := policy.Test(env, child.Prepare(call))
+		if found := looking.Looking(hooks.PreToolUse, call.Name); len(found) > 0 && d.Decision != guard.Deny {
+			d.Reason += fmt.Sprintf("; a hook looks at it then, which was not run, and may ask or deny: %s", strings.Join(found, ", "))
+		}
+		return d, err
+	}, nil
 }
 
 var errStill = errors.New("a trial runs nothing")
@@ -70,7 +83,7 @@ func (h *House) still(registry *tools.Registry) (*tools.Env, error) {
 	if root == "" {
 		root = h.Dir
 	}
-	root, err := tools.Resolve(root)
+	root, err := tools.Resolve("/", root)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +118,7 @@ func (h *House) RulesFor(card, tool string) ([][2]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules, err := rulesOf(c, s)
+	rules, err := rulesOf(c, s, h.ToolNames())
 	if err != nil {
 		return nil, err
 	}

@@ -19,17 +19,17 @@ type toolRule struct {
 
 // explainTool says what decides on a tool's calls, in the order in which it is looked at.
 func (a *app) explainTool(card, name string) error {
-	if !slices.Contains(hatch.ToolNames(), name) {
-		next := "colony tools lists them"
-		wrong := new(guard.RuleError)
-		if _, err := guard.ParseRule(name, hatch.ToolNames()); errors.As(err, &wrong) && wrong.Nearest != "" {
-			next = "colony tools --explain " + wrong.Nearest
-		}
-		return &hatch.Problem{Exit: 2, Code: "no_tool", Message: fmt.Sprintf("there is no tool %q", name), Next: next}
-	}
 	house, err := a.house("", nil)
 	if err != nil {
 		return err
+	}
+	if !slices.Contains(house.ToolNames(), name) {
+		next := "colony tools lists them"
+		wrong := new(guard.RuleError)
+		if _, err := guard.ParseRule(name, house.ToolNames()); errors.As(err, &wrong) && wrong.Nearest != "" {
+			next = "colony tools --explain " + wrong.Nearest
+		}
+		return &hatch.Problem{Exit: 2, Code: "no_tool", Message: fmt.Sprintf("there is no tool %q", name), Next: next}
 	}
 	if card == "" {
 		card = house.Settings.Get("run.card")

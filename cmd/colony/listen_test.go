@@ -56,15 +56,15 @@ func unheard(ts *testscript.TestScript, neg bool, _ []string) {
 	}
 }
 
-// served counts the requests of one script's page.
-type served struct{ n atomic.Int32 }
+// page counts the requests for the page of one script.
+type page struct{ n atomic.Int32 }
 
 // serve: `serve FILE` answers every request on a port of loopback with the file, and sets $SERVED to ADDRESS:PORT.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
-	page, count := ts.ReadFile(args[0]), ts.Value(served{}).(*served)
+	text, count := ts.ReadFile(args[0]), ts.Value(page{}).(*page)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		count.n.Add(1)
-		io.WriteString(w, page)
+		io.WriteString(w, text)
 	}))
 	ts.Defer(server.Close)
 	ts.Setenv("SERVED", strings.TrimPrefix(server.URL, "http://"))
@@ -72,7 +72,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 
 // unserved: `unserved` wants that nobody asked for the page so far.
 func unserved(ts *testscript.TestScript, neg bool, _ []string) {
-	if n := ts.Value(served{}).(*served).n.Load(); (n > 0) != neg {
+	if n := ts.Value(page{}).(*page).n.Load(); (n > 0) != neg {
 		ts.Fatalf("the page was asked for %d times", n)
 	}
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-
 	"colony/hatch"
 	"colony/tools"
 
@@ -48,11 +46,11 @@ func (a *app) runSandboxed(cmd *cobra.Command, level, state string, argv []strin
 	if err != nil {
 		return err
 	}
-	var out io.Writer = a.out
+	out := exactly(a.out)
 	if a.json {
-		out = a.err
+		out = exactly(a.err)
 	}
-	held, by, exit, err := house.Sandboxed(cmd.Context(), a.getenv, tools.Process{Argv: argv, Dir: house.Dir, Stdout: out, Stderr: a.err})
+	held, by, exit, err := house.Sandboxed(cmd.Context(), a.getenv, tools.Process{Argv: argv, Dir: house.Dir, Stdout: out, Stderr: exactly(a.err)})
 	if err != nil {
 		return err
 	}

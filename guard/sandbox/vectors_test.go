@@ -52,7 +52,7 @@ func testVectorsHaveNoEffectOutside(t *testing.T, w world) {
 	}
 	git(t, seed, "add", ".")
 	git(t, seed, "commit", "-qm", "a")
-	fired := 0
+	fired, effects := 0, 0
 	for _, v := range vectors(t) {
 		if err := os.RemoveAll(w.work); err != nil {
 			t.Fatal(err)
@@ -68,6 +68,7 @@ func testVectorsHaveNoEffectOutside(t *testing.T, w world) {
 		}
 		run(t, s, j)
 		if after := snapshot(t, w.home, w.work) + snapshot(t, w.work+"/.git", "") + snapshot(t, w.work+"/.vscode", ""); after != before {
+			effects++
 			t.Errorf("%s: had an effect outside", v.ID)
 		}
 		for _, name := range []string{".colony", ".envrc"} {
@@ -82,6 +83,7 @@ func testVectorsHaveNoEffectOutside(t *testing.T, w world) {
 	if fired < 40 {
 		t.Errorf("only %d lines did anything in the worktree: the test shows little", fired)
 	}
+	t.Logf("security: S2 | sandbox alone: hostile lines with an effect outside or in .git | %d of %d | 0", effects, len(vectors(t)))
 }
 
 // plainly prepares a tree as a repository would come.
