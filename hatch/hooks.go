@@ -153,11 +153,14 @@ func (c *Colony) runHook(ctx context.Context, box confined, dir string, h hooks.
 // atRoot is a box whose processes see the user's checkout, and change nothing that stays.
 func (c *Colony) atRoot() (confined, error) {
 	box, err := c.confine("ants")
-	box.leads = func(string) []sandbox.Bind {
-		if inMemory(c.parts.Root) {
-			return []sandbox.Bind{{At: c.parts.Root, From: c.parts.Root}}
-		}
-		return nil
+	bind := sandbox.Bind{At: c.parts.Root, From: c.parts.Root}
+	box.leads = nowhere
+	switch {
+	case !inMemory(c.parts.Root):
+	case c.box.Bindable(bind) == nil:
+		box.leads = func(string) []sandbox.Bind { return []sandbox.Bind{bind} }
+	default: // it is seen where it is
+		box.readable = append(slices.Clone(box.readable), c.parts.Root)
 	}
 	return box, err
 }
