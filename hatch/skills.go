@@ -32,6 +32,9 @@ const (
 func skillOf(source, dir string, files []trust.File) (tools.Skill, strict.Faults) {
 	described := path.Join(dir, builtin.SkillFile)
 	at := slices.IndexFunc(files, func(f trust.File) bool { return f.Name == described })
+	if at < 0 {
+		return tools.Skill{}, strict.Faults{{File: source, Text: "it is gone: put it back, or remove its directory"}}
+	}
 	s, faults := builtin.ParseSkill(source, path.Base(dir), files[at].Data)
 	s.Files = map[string]string{}
 	for i, f := range files {
@@ -42,7 +45,8 @@ func skillOf(source, dir string, files []trust.File) (tools.Skill, strict.Faults
 	return s, faults
 }
 
-// readSkills reads the skills below a directory of a tree, each with all its files. A directory without a SKILL.md is none.
+// readSkills reads the skills below a directory of a tree, each with all its files. A directory without
+// a SKILL.md is none, and a link to one neither.
 func readSkills(root, below string) (map[string][]trust.File, error) {
 	entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(below)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,6 +58,9 @@ func readSkills(root, below string) (map[string][]trust.File, error) {
 	skills := map[string][]trust.File{}
 	for _, e := range entries {
 		dir := path.Join(below, e.Name())
+		if !e.IsDir() {
+			continue
+		}
 		if info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(dir), builtin.SkillFile)); err != nil || !info.Mode().IsRegular() {
 			continue
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -305,13 +304,9 @@ func TestABigWriteIsSummed(t *testing.T) {
 		t.Errorf("added %d, removed %d: %.200s", d.Added, d.Removed, d.Unified)
 	}
 	w.holds("f", little)
-	start := time.Now()
 	res = w.ok("write", args{"path": "f", "content": strings.Repeat("b\n", 1<<19)})
 	if d := res.Views[0].(view.Diff); d.Added != 1<<19 || d.Removed < 1<<19 || len(d.Unified) > 100 {
 		t.Errorf("added %d, removed %d, %d bytes of diff", d.Added, d.Removed, len(d.Unified))
-	}
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("took %v", took)
 	}
 	if res := w.ok("write", args{"path": "f", "content": strings.Repeat("b\n", 1<<19)}); len(res.Views) > 0 || !strings.HasPrefix(res.Text, "unchanged") {
 		t.Errorf("the same again: %s", res.Text)
