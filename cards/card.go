@@ -15,13 +15,16 @@ type Card struct {
 	Escalate                                 string // the model that goes on after the last failed gate; empty for none
 	Tools                                    []string
 	Permissions                              Permissions
+	Sandbox                                  Sandbox
 	Caps                                     Caps
 	Gates                                    []string
-	Parallel                                 int    // ants of this card at once; 0 is no bound
-	Extends                                  string // the card whose values hold where this one gives none
-	Source                                   string // the file, or BuiltinSource
-	SHA256                                   string // of Text
-	Text                                     string // the YAML as it was read, then that of each card it extends
+	Skills                                   []string // what the ant may call up; with any, skill is one of Tools
+	Parallel                                 int      // ants of this card at once; 0 is no bound
+	Hatch                                    []string // cards that its ants may hatch as helpers
+	Extends                                  string   // the card whose values hold where this one gives none
+	Source                                   string   // the file, or BuiltinSource
+	SHA256                                   string   // of Text
+	Text                                     string   // the YAML as it was read, then that of each card it extends
 	doc                                      *strict.Doc
 	from                                     map[string]origin // by key, as caps.usd; only keys that are set
 }
@@ -37,6 +40,13 @@ type Permissions struct {
 	Allow []string `yaml:"allow"`
 	Ask   []string `yaml:"ask"`
 	Deny  []string `yaml:"deny"`
+}
+
+// Sandbox is what confines an ant's processes. It only tightens: the level is the most that the run's may be, and is
+// empty where the card leaves it to the run; Net are hosts that they reach where the level is workspace+net.
+type Sandbox struct {
+	Level string
+	Net   []string
 }
 
 // Caps bound one ant; a nil field does not. Output is the limit of one reply in tokens, 0 for the setting's.

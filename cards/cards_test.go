@@ -65,13 +65,13 @@ func TestAllFaultsComeAtOnce(t *testing.T) {
 escalate: openai/x
 effort: huge
 tools: [read, read, " ", 3]
-sandbox: {level: workspace}
+sandbox: {level: "off", net: [a.test, a.test, ""]}
 env: [A]
 caps: {usd: 0, tokens: -1, output: 1.5, wall: soon}
 gates: [" "]
 parallel: 0
 hatch: [scout]
-skills: [a]
+skills: [a, a]
 mcp: {servers: [b]}
 extends: base
 prompt: a
@@ -84,7 +84,9 @@ prompt: b
 		`4:15 read is here twice: keep one`,
 		`4:21 this entry is empty: delete it`,
 		`4:26 want text, got a number: quote it to make it text`,
-		`5:1 sandbox is not built yet: delete this key`,
+		`5:18 a card cannot take the sandbox away: that is the user's to say, with --sandbox off`,
+		`5:39 a.test is here twice: keep one`,
+		`5:47 this entry is empty: delete it`,
 		`6:1 env is not built yet: delete this key`,
 		`7:13 usd must be more than 0`,
 		`7:24 tokens must be more than 0`,
@@ -92,13 +94,27 @@ prompt: b
 		`7:47 want a time span such as 10m, got "soon"`,
 		`8:9 a gate needs a command`,
 		`9:11 parallel must be more than 0`,
-		`10:1 hatch is not built yet: delete this key`,
-		`11:1 skills is not built yet: delete this key`,
+		`11:13 a is here twice: keep one`,
 		`12:1 mcp is not built yet: delete this key`,
 		`15:1 prompt is here twice: keep one`,
 	}
 	if got := texts(faults); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A card with skills has the tool that calls them up; a skill that is not there is named with the nearest.
+func TestSkills(t *testing.T) {
+	c, faults := cards.Parse("c", []byte("name: c\ntools: [read, done]\nskills: [changelog, pdf]\n"))
+	if len(faults) > 0 || !slices.Equal(c.Tools, []string{"read", "done", "skill"}) {
+		t.Errorf("%v: %v", c.Tools, faults)
+	}
+	want := "3:10 card c: unknown skill \"changelog\": did you mean change-log?\n3:21 card c: unknown skill \"pdf\": there are change-log, forms"
+	if got := strings.Join(texts(cards.LintSkills(c, []string{"change-log", "forms"})), "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := texts(cards.LintSkills(c, []string{"changelog", "pdf"})); len(got) > 0 {
+		t.Errorf("%v", got)
 	}
 }
 

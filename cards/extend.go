@@ -25,13 +25,17 @@ var keys = []struct {
 	{"permissions.allow", func(to *Card, from Card) { to.Permissions.Allow = from.Permissions.Allow }},
 	{"permissions.ask", func(to *Card, from Card) { to.Permissions.Ask = from.Permissions.Ask }},
 	{"permissions.deny", func(to *Card, from Card) { to.Permissions.Deny = from.Permissions.Deny }},
+	{"sandbox.level", func(to *Card, from Card) { to.Sandbox.Level = from.Sandbox.Level }},
+	{"sandbox.net", func(to *Card, from Card) { to.Sandbox.Net = from.Sandbox.Net }},
 	{"caps.usd", func(to *Card, from Card) { to.Caps.PicoUSD = from.Caps.PicoUSD }},
 	{"caps.tokens", func(to *Card, from Card) { to.Caps.Tokens = from.Caps.Tokens }},
 	{"caps.output", func(to *Card, from Card) { to.Caps.Output = from.Caps.Output }},
 	{"caps.turns", func(to *Card, from Card) { to.Caps.Turns = from.Caps.Turns }},
 	{"caps.wall", func(to *Card, from Card) { to.Caps.Wall = from.Caps.Wall }},
 	{"caps.calls", func(to *Card, from Card) { to.Caps.Calls = from.Caps.Calls }},
+	{"skills", func(to *Card, from Card) { to.Skills = from.Skills }},
 	{"gates", func(to *Card, from Card) { to.Gates = from.Gates }},
+	{"hatch", func(to *Card, from Card) { to.Hatch = from.Hatch }},
 	{"parallel", func(to *Card, from Card) { to.Parallel = from.Parallel }},
 }
 
@@ -50,7 +54,7 @@ func (c Card) over(parent Card) Card {
 	c.from = from
 	c.Text = strings.TrimSuffix(c.Text, "\n") + "\n---\n# " + parent.Name + ", from " + parent.Source + "\n" + parent.Text
 	c.SHA256 = hash([]byte(c.Text))
-	return c
+	return c.withSkill()
 }
 
 func hash(data []byte) string {

@@ -29,6 +29,34 @@ func Lint(c Card, tools []string) strict.Faults {
 	if !slices.ContainsFunc(c.Tools, func(name string) bool { return slices.Contains(endings, name) }) {
 		faults = append(faults, c.fault("tools", fmt.Sprintf("card %s: tools does not list done, so its ants could never end: add done", c.Name)))
 	}
+	if lists := slices.Contains(c.Tools, "hatch"); lists != (len(c.Hatch) > 0) {
+		text := "card %s: tools lists hatch, and hatch names no card that its ants may hatch: name one, as [scout]"
+		if !lists {
+			text = "card %s: hatch names cards, and tools does not list hatch: add it"
+		}
+		faults = append(faults, c.fault("hatch", fmt.Sprintf(text, c.Name)))
+	}
+	return faults.Sorted()
+}
+
+// LintSkills checks the skills that the card names against those there are.
+func LintSkills(c Card, skills []string) strict.Faults {
+	var faults strict.Faults
+	for i, name := range c.Skills {
+		if slices.Contains(skills, name) {
+			continue
+		}
+		text := fmt.Sprintf("card %s: unknown skill %s", c.Name, quoted(name))
+		switch near := strict.Nearest(name, skills); {
+		case near != "":
+			text += ": did you mean " + near + "?"
+		case len(skills) == 0:
+			text += ": there are none; put one at .colony/skills/" + name + "/SKILL.md"
+		default:
+			text += ": there are " + strings.Join(skills, ", ")
+		}
+		faults = append(faults, c.fault(fmt.Sprintf("skills[%d]", i), text))
+	}
 	return faults.Sorted()
 }
 
@@ -55,6 +83,17 @@ func LintModels(c Card, providers, names []string) strict.Faults {
 		}
 	}
 	return faults.Sorted()
+}
+
+// LintHosts checks each host that the card's processes may reach.
+func LintHosts(c Card, check func(host string) error) strict.Faults {
+	var faults strict.Faults
+	for i, host := range c.Sandbox.Net {
+		if err := check(host); err != nil {
+			faults = append(faults, c.fault(fmt.Sprintf("sandbox.net[%d]", i), fmt.Sprintf("card %s: %v", c.Name, err)))
+		}
+	}
+	return faults
 }
 
 // endings are the tools with which an ant ends: a worker, a planner, a reviewer.

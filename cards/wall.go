@@ -53,6 +53,8 @@ func (d *draft) takeTools(value any) {
 			d.lose("tools", entry, noneOfOurs[name])
 		case our == "":
 			d.lose("tools", entry, "there is no such tool")
+		case our == "hatch":
+			d.lose("tools", entry, "a card names the cards that its ants may hatch: add hatch to its tools, and hatch: [scout]")
 		case !slices.Contains(d.there, our):
 			d.lose("tools", entry, our+" is "+notBuilt)
 		default:

@@ -53,6 +53,18 @@ func (j judged) spellings(s string) []string {
 // shell reports whether the call runs a line that was taken apart: all of it runs in the sandbox.
 func (j judged) shell() bool { return j.e.Commands != nil }
 
+// under reports whether a rule is about the tool of the call. What is about sh is about every line that any tool runs.
+func (j judged) under(r Rule) bool {
+	return r.Names(j.name) || j.lines() && r.Names(shellTool)
+}
+
+// lines reports whether a call of another tool than sh runs shell lines, or may.
+func (j judged) lines() bool {
+	return j.name != shellTool && (j.shell() || !j.e.Known && len(j.e.Subjects) > 0)
+}
+
+const shellTool = "sh"
+
 // readable reports whether rules can see what the call is about: not so for a line that does not parse.
 func (j judged) readable() bool { return j.e.Known || j.shell() || len(j.e.Subjects) == 0 }
 

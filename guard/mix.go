@@ -9,8 +9,8 @@ import (
 	"colony/tools"
 )
 
-// Witness keeps in mind what an ant has read by a call that ended: whether it was private, and whether it came from
-// outside. The Gate does so by itself; it is for an ant whose past is read from the log.
+// Witness keeps in mind what an ant has read by a call that ended: whether it was private, whether it came from outside, and
+// whether it is a skill. The Gate does so by itself; it is for an ant whose past is read from the log.
 func (p *Policy) Witness(env *tools.Env, tool string, e tools.Effects, seen []tools.Seen) {
 	p.session.mu.Lock()
 	defer p.session.mu.Unlock()
@@ -19,6 +19,9 @@ func (p *Policy) Witness(env *tools.Env, tool string, e tools.Effects, seen []to
 		past.sources = slices.DeleteFunc(past.sources, func(s string) bool { return s == source })
 		past.sources = append(past.sources, source)
 		past.sources = past.sources[max(0, len(past.sources)-maxSources):]
+	}
+	if tool == skillTool && len(e.Subjects) > 0 && !slices.Contains(past.skills, e.Subjects[0]) {
+		past.skills = append(past.skills, e.Subjects[0])
 	}
 	foreign := e.Hosts
 	if strings.HasPrefix(tool, "mcp__") {
@@ -47,6 +50,8 @@ func (p *Policy) Witness(env *tools.Env, tool string, e tools.Effects, seen []to
 	}
 }
 
+const skillTool = "skill"
+
 // sources are the texts from elsewhere that the ant read last.
 func (p *Policy) sources(ant string) []string {
 	p.session.mu.Lock()
@@ -69,10 +74,10 @@ func (p *Policy) mixed(j judged) (Decision, bool) {
 		"%s has read %s, which is private, and %s, which others wrote, and %s can send data out", j.env.Ant, past.private, past.foreign, j.name)}, true
 }
 
-// sends reports whether a call could carry data out. A command in the sandbox cannot: there is no way out.
+// sends reports whether a call could carry data out. A command in the sandbox cannot, where there is no way out.
 func (p *Policy) sends(j judged) bool {
 	if j.shell() || j.name == "sh" {
-		return !p.parts.Sandboxed && !j.harmless()
+		return (!p.parts.Sandboxed || p.parts.Net) && !j.harmless()
 	}
 	return len(j.e.Hosts) > 0 || !j.e.Known
 }

@@ -61,11 +61,14 @@ var ErrNoSandbox = errors.New("mode auto needs an enforced sandbox: take mode as
 type Parts struct {
 	Mode      Mode
 	Sandboxed bool     // a sandbox confines every process of the ant
+	Net       bool     // and its commands reach some hosts all the same
 	Rules     Rules    // of all tiers, united
 	Protected []string // written by no call, wherever they lie: settings, state, the log
 	Readable  []string // outside the worktree, read without a question: blobs, toolchains, module caches
 	Writable  []string // outside the worktree, what commands write like the worktree: the ant's scratch
 	Hook      Hook     // nil where nobody has hooks
+
+	Skills map[string][]Rule // by skill, what its use approves beforehand; the floor, denies and asks stand before them
 }
 
 // Policy is the decision for every call. It holds for any number of ants and is safe for concurrent use.
@@ -91,7 +94,7 @@ func New(parts Parts) (*Policy, error) {
 				return nil, fmt.Errorf("guard the path %q: it is not absolute", path)
 			}
 			var err error
-			if resolved[i], err = tools.Resolve(path); err != nil {
+			if resolved[i], err = tools.Resolve("/", path); err != nil {
 				return nil, fmt.Errorf("guard the path %q: %w", path, err)
 			}
 		}

@@ -23,6 +23,7 @@ type past struct {
 	grants  []grant
 	private string   // the first private thing that it saw
 	foreign string   // the first text from outside the repository that it saw
+	skills  []string // that it called up
 	sources []string // the last texts it did not write itself, oldest first
 }
 
@@ -60,6 +61,12 @@ func (s *session) grant(ant string, g grant) {
 	if p := s.of(ant); !slices.Contains(p.grants, g) {
 		p.grants = append(p.grants, g)
 	}
+}
+
+func (s *session) called(ant string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.of(ant).skills)
 }
 
 // may are the grants of the ant that name a call, whatever its files hold now.

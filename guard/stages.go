@@ -31,7 +31,7 @@ func (p *Policy) mustAsk(j judged) (Decision, bool) {
 
 func firstHit(rules []Rule, j judged) (Rule, string, bool) {
 	for _, r := range rules {
-		if !r.Names(j.name) {
+		if !j.under(r) {
 			continue
 		}
 		if !r.content {
@@ -44,7 +44,7 @@ func firstHit(rules []Rule, j judged) (Rule, string, bool) {
 				}
 			}
 		}
-		if !j.e.Known { // the line as written, for rules that name all of it
+		if !j.e.Known || j.lines() { // the line as written, for rules that name all of it, or what runs it
 			for _, s := range j.e.Subjects {
 				if r.holds(s, true) {
 					return r, s, true
@@ -58,7 +58,7 @@ func firstHit(rules []Rule, j judged) (Rule, string, bool) {
 // mayHit asks where a rule might apply to words that are not literal, or to a line that does not parse.
 func mayHit(rules []Rule, j judged) (Decision, bool) {
 	for _, r := range rules {
-		if !r.Names(j.name) || !r.content {
+		if !j.under(r) || !r.content {
 			continue
 		}
 		if !j.readable() {
@@ -141,10 +141,24 @@ func (p *Policy) allowed(j judged) (Decision, bool) {
 	return Decision{}, false
 }
 
+// approved are the allow rules for a call: all, and those of the skills that its ant has called up, which approve no change
+// of the repository.
+func (p *Policy) approved(j judged) []Rule {
+	rules := p.parts.Rules.Allow
+	if changesRepository(j.e.Commands) != "" {
+		return rules
+	}
+	for _, name := range p.session.called(j.env.Ant) {
+		rules = append(slices.Clip(rules), p.parts.Skills[name]...)
+	}
+	return rules
+}
+
 // covered reports whether allow rules cover everything the call is about, and the first that does.
 func (p *Policy) covered(j judged) (first Rule, ok bool) {
-	for _, r := range p.parts.Rules.Allow {
-		if r.Names(j.name) && !r.content && j.readable() {
+	rules := p.approved(j)
+	for _, r := range rules {
+		if j.under(r) && !r.content && j.readable() {
 			return r, true
 		}
 	}
@@ -155,12 +169,12 @@ func (p *Policy) covered(j judged) (first Rule, ok bool) {
 		if j.shell() && j.inGrammar(j.e.Commands[i]) {
 			continue
 		}
-		at := slices.IndexFunc(p.parts.Rules.Allow, func(r Rule) bool { return r.Names(j.name) && r.covers(a) })
+		at := slices.IndexFunc(rules, func(r Rule) bool { return j.under(r) && r.covers(a) })
 		if at < 0 {
 			return Rule{}, false
 		}
 		if !ok {
-			first, ok = p.parts.Rules.Allow[at], true
+			first, ok = rules[at], true
 		}
 	}
 	return first, ok
@@ -195,7 +209,7 @@ func (j judged) firstUncovered(p *Policy) string {
 		if a.forms[0] == "" || j.shell() && j.inGrammar(j.e.Commands[i]) {
 			continue
 		}
-		if !slices.ContainsFunc(p.parts.Rules.Allow, func(r Rule) bool { return r.Names(j.name) && r.covers(a) }) {
+		if !slices.ContainsFunc(p.approved(j), func(r Rule) bool { return j.under(r) && r.covers(a) }) {
 			return a.forms[0]
 		}
 	}

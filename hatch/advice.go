@@ -67,7 +67,9 @@ func rankOf(name string) int {
 }
 
 // system is the system prompt of a card: the same for all its ants.
-func (c *Colony) system(card cards.Card) string { return ant.System(card.Name, card.Prompt, c.advice) }
+func (c *Colony) system(card cards.Card) string {
+	return ant.System(card.Name, c.redact(c.parts.prompt(card)), c.advice)
+}
 
 // noDial is the dialler of tools in a run without network.
 func noDial(context.Context, string, string) (net.Conn, error) {

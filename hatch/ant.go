@@ -30,7 +30,9 @@ type life struct {
 	model   chosen
 	account ledger.Account
 	tree    *repo.Tree
-	box     confined
+	box     confined // for what is not its own: gates, hooks
+	reach   out      // what its commands reach
+	lease   *lease
 	env     *tools.Env
 	ant     *ant.Ant
 	chain   *chained                // the models that it asks
@@ -49,6 +51,10 @@ type life struct {
 	lost    string                  // of it, for the ant; empty where all is there
 	waiting []event.AskOpened       // questions of an earlier process that nobody answered
 	calls   []relived               // of an earlier process, for the loop guard
+	parent  *life                   // whose helper it is; nil for an ant of the queen's
+	depth   int                     // how many ants are above it
+	family  *family                 // with its helpers, theirs, and those above it
+	place   chan struct{}           // holds what its helper at work has of its own
 	red     map[string]string       // by gate, the tree on which it was red last
 }
 
@@ -81,8 +87,8 @@ func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error
 
 // newLife gives an order's ant its worktree and its account.
 func (c *Colony) newLife(ctx context.Context, o queen.Order, shelf *tools.Registry) (*life, error) {
-	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[string]bool{}, red: map[string]string{}}
-	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
+	l := c.lifeOf(o, shelf)
+	l.family = &family{}
 	var err error
 	if o.Continues {
 		l.lost, err = l.goesOnIn(ctx)
@@ -96,14 +102,29 @@ func (c *Colony) newLife(ctx context.Context, o queen.Order, shelf *tools.Regist
 	return l, nil
 }
 
+// lifeOf is the ant of an order, of which nothing is made yet.
+func (c *Colony) lifeOf(o queen.Order, shelf *tools.Registry) *life {
+	l := &life{Colony: c, order: o, card: c.cards[o.Card], model: c.models[o.Card], shelf: shelf, warned: map[string]bool{}, red: map[string]string{},
+		place: make(chan struct{}, 1)}
+	l.account = ledger.Account{Run: c.run, Task: o.Task, Ant: o.Ant, Card: o.Card, Provider: l.model.provider, Model: l.model.name}
+	return l
+}
+
 // lead lets the ant live, within its caps and for a while longer than ctx, from what it is told first to its end.
-func (l *life) lead(ctx context.Context, first string, live func(context.Context) (ant.Reason, error)) error {
+func (l *life) lead(ctx context.Context, first string, live func(context.Context) (ant.Reason, error)) (err error) {
 	l.ending, l.halted = ctx.Done(), func() error { return context.Cause(ctx) }
+	if l.parent != nil {
+		l.ending, l.halted = l.parent.ending, l.parent.halted
+	}
 	long, end := grace(ctx, time.Duration(l.settings.limits.Stop))
 	defer end()
 	long, l.cut = context.WithCancelCause(long)
 	defer l.cut(nil)
 	defer l.crew.enter(l)()
+	if l.lease, err = takeLease(l.parts.leases(), l.order.Locks); err != nil {
+		return err
+	}
+	defer l.lease.end()
 	timed, stop := l.book.Context(long, l.account)
 	defer stop()
 	if err := l.wake(timed, first); err != nil {
@@ -136,14 +157,14 @@ func (l *life) wake(ctx context.Context, first string) error {
 		return err
 	}
 	if memory.Turns() == 0 {
-		return l.ant.Tell(ctx, "task", first)
+		return l.ant.Tell(ctx, "task", l.redact(first))
 	}
-	return l.ant.Tell(ctx, l.order.Kind, l.order.Told+l.redOutput())
+	return l.ant.Tell(ctx, l.order.Kind, l.redact(l.order.Told+l.redOutput()))
 }
 
 // animate makes the ant of a memory, with the model that it works with now.
 func (l *life) animate(ctx context.Context, memory *ant.Memory) (err error) {
-	policy := l.policies[l.order.Card]
+	policy := l.policy()
 	layers, err := l.layers(ctx, policy)
 	if err != nil {
 		return err
@@ -215,18 +236,29 @@ func (l *life) furnish() (err error) {
 	if err := os.MkdirAll(scratch, 0o700); err != nil {
 		return fmt.Errorf("make the scratch directory: %w", err)
 	}
-	l.box = l.box.in(l.tree.Dir, scratch)
-	registry, err := l.shelf.Child(l.card.Tools, nil)
+	l.box = l.box.in(l.tree.Dir, scratch).with(l.lease.env())
+	hands, err := l.hands()
+	if err != nil {
+		return err
+	}
+	registry, err := l.shelf.Child(l.allowed(), nil)
 	if err != nil {
 		return err
 	}
 	registry.Freeze()
 	l.env = &tools.Env{
-		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(l.box.exec),
-		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: l.box.exec, Dial: noDial, Now: l.parts.Now,
-		Progress: func(string) {},
+		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(hands.exec),
+		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: hands.exec, Dial: noDial, Now: l.parts.Now,
+		Progress: l.progress,
 	}
-	return nil
+	return l.equip(scratch)
+}
+
+// progress shows what a command prints to who looks on.
+func (l *life) progress(line string) {
+	if l.parts.Progress != nil {
+		l.parts.Progress(l.order.Ant, l.redact(line))
+	}
 }
 
 func (l *life) layers(ctx context.Context, policy *guard.Policy) ([]tools.Layer, error) {
@@ -291,7 +323,7 @@ func (l *life) hatched(system string) error {
 	}
 	return l.append(event.AntHatched{
 		Card: l.card.Name, CardHash: l.card.SHA256, System: systemBlob.SHA256, Tools: names, ToolsSum: toolsBlob.SHA256,
-		Model: l.model.String(), Worktree: l.tree.Dir, Attempt: l.order.Attempt,
+		Model: l.model.String(), Worktree: l.tree.Dir, Attempt: l.order.Attempt, Parent: l.account.Parent,
 	})
 }
 
@@ -324,7 +356,7 @@ func (l *life) task() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Task %s: %s\n\n%s\n", l.order.Task, l.order.Title, strings.TrimSpace(l.order.Prompt))
 	if len(l.order.Files) > 0 {
-		fmt.Fprintf(&b, "\nThe files of this task, beside which nothing may change: %s\n", strings.Join(l.order.Files, ", "))
+		fmt.Fprintf(&b, "\nThe files of this task, beside which change nothing that it can do without: %s\n", strings.Join(l.order.Files, ", "))
 	}
 	if len(l.order.Gates) > 0 {
 		b.WriteString("\nColony runs these gates after done:\n")

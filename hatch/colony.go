@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -60,6 +59,8 @@ type Parts struct {
 	Save func(run string, plan []byte) (file string, err error)
 	// Stuck is told when the disk takes nothing and the run begins to wait for it; nil where nobody is to be told.
 	Stuck func(*event.StuckError)
+	// Progress is told lines that an ant's commands print, while they run: no facts, and not all of them. Nil is nobody.
+	Progress func(ant, line string)
 	// Now tells the time. The difference of two of its times is what passed while the machine was awake, and Slept is how
 	// long it has slept since it was started.
 	Now   func() time.Time
@@ -294,34 +295,23 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 }
 
 // ownTools are the tools that come with colony.
-func ownTools(shLimit time.Duration, check queen.PlanCheck) []tools.Tool {
-	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check))
+func ownTools(shLimit time.Duration, check queen.PlanCheck, help queen.Help) []tools.Tool {
+	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check), queen.HatchTool(help))
 }
 
-// ToolNames are the names of all tools that a card may list.
+// ToolNames are the names of the tools that come with colony.
 func ToolNames() []string {
 	var names []string
-	for _, t := range ownTools(0, nobodyPlans) {
+	for _, t := range ownTools(0, nobodyPlans, nobodyHelps) {
 		names = append(names, t.Spec().Name)
 	}
 	return names
 }
 
-// allTools is the registry from which every ant's is carved.
-func allTools(warn io.Writer, shLimit time.Duration, check queen.PlanCheck) (*tools.Registry, error) {
-	r := tools.NewRegistry(warn)
-	for _, t := range ownTools(shLimit, check) {
-		if err := r.Register(tools.BuiltIn, t); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
-}
-
 // toolsWith is the registry from which ants' are carved, with this check of plans.
 func (c *Colony) toolsWith(check queen.PlanCheck) (*tools.Registry, error) {
 	warn := c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn})
-	return allTools(warn, time.Duration(c.settings.limits.Sh), check)
+	return c.parts.allTools(warn, time.Duration(c.settings.limits.Sh), check, c.help)
 }
 
 // Since is where the log ended when this process took the run up.

@@ -33,9 +33,9 @@ type Explained struct {
 	Never  []string      // what its ants may never do, one sentence each
 }
 
-// AllTools are the tools that a card may list, by name.
-func AllTools() ([]ShownTool, error) {
-	registry, err := allTools(io.Discard, 0, nobodyPlans)
+// AllTools are the tools that a card may list, by name. Without a house they are those that come with colony.
+func (h *House) AllTools() ([]ShownTool, error) {
+	registry, err := h.allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (h *House) Tools(card string) ([]ShownTool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return toolsOf(c)
+	return h.toolsOf(c)
 }
 
 // Explain says what the card of that name makes of an ant here.
@@ -57,8 +57,8 @@ func (h *House) Explain(name string) (Explained, error) {
 	if err != nil {
 		return Explained{}, err
 	}
-	e := Explained{Card: c, Values: c.Values(), System: tokens(ant.System(c.Name, c.Prompt, nil))}
-	if e.Tools, err = toolsOf(c); err != nil {
+	e := Explained{Card: c, Values: c.Values(), System: tokens(ant.System(c.Name, h.prompt(c), nil))}
+	if e.Tools, err = h.toolsOf(c); err != nil {
 		return Explained{}, err
 	}
 	e.Never, err = h.never(c)
@@ -76,18 +76,19 @@ func (h *House) card(name string) (cards.Card, error) {
 
 // LintCard checks a card against the tools there are and the providers of the settings.
 func (h *House) LintCard(c cards.Card) strict.Faults {
-	faults := cards.Lint(c, ToolNames())
+	faults := append(cards.Lint(c, h.ToolNames()), cards.LintSkills(c, slices.Sorted(maps.Keys(h.skills)))...)
 	if s, err := readSettings(h.Settings); err == nil { // what is wrong with them is said where they are used
 		faults = append(faults, cards.LintModels(c, providersOf(s), slices.Sorted(maps.Keys(s.models)))...)
 	}
+	faults = append(faults, lintHosts(c)...)
 	return faults.Sorted()
 }
 
 // providersOf are the names that a model may begin with.
 func providersOf(s settings) []string { return slices.Sorted(maps.Keys(s.providers)) }
 
-func toolsOf(c cards.Card) ([]ShownTool, error) {
-	registry, err := allTools(io.Discard, 0, nobodyPlans)
+func (h *House) toolsOf(c cards.Card) ([]ShownTool, error) {
+	registry, err := h.allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func tokens(text string) int { return (len(text) + 3) / 4 }
 // never is what no ant of the card may do, whatever it is told and whoever says yes while it works.
 func (h *House) never(c cards.Card) ([]string, error) {
 	var missing []string
-	for _, name := range ToolNames() {
+	for _, name := range h.ToolNames() {
 		if !slices.Contains(c.Tools, name) {
 			missing = append(missing, name)
 		}
@@ -137,8 +138,14 @@ func (h *House) never(c cards.Card) ([]string, error) {
 	never = append(never, "write outside of its worktree and /tmp, or read outside of them what is no toolchain")
 	add("write, at any depth of the worktree, %s", guard.ProtectedNames()...)
 	if slices.Contains(c.Tools, "sh") {
-		if s.sandbox.Level != sandbox.Off {
-			never = append(never, "reach the network or a process outside with a command: sandbox level "+s.sandbox.Level)
+		out, err := s.sandbox.out(s.sandbox.Level, c)
+		switch level := tighter(s.sandbox.Level, c.Sandbox.Level); {
+		case err != nil:
+			return nil, err
+		case level != sandbox.Off && out.none():
+			never = append(never, "reach the network or a process outside with a command: sandbox level "+level)
+		case level != sandbox.Off:
+			never = append(never, "reach with a command a process outside, or a host beside "+strings.Join(out.names, ", ")+": sandbox level "+level)
 		}
 	}
 	add("go on after it used up %s", bounds(c)...)

@@ -3,6 +3,7 @@ package hatch
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"colony/cards"
@@ -20,6 +21,11 @@ const retries = 1
 
 // castHelpers adds the reviewer and the resolver to the cards of the run.
 func (c *Colony) castHelpers(context.Context) error {
+	for _, card := range slices.Collect(maps.Values(c.cards)) {
+		if err := c.castHatched(card); err != nil {
+			return err
+		}
+	}
 	for name, tool := range map[string]string{reviewerCard: "review", resolverCard: "done"} {
 		card, err := c.parts.Cards.Get(name)
 		if err != nil {
@@ -28,7 +34,7 @@ func (c *Colony) castHelpers(context.Context) error {
 			}
 			continue
 		}
-		faults := cards.Lint(card, ToolNames())
+		faults := cards.Lint(card, c.parts.ToolNames())
 		if len(faults) == 0 && !slices.Contains(card.Tools, tool) {
 			return &Problem{Exit: 2, Code: "bad_file", Message: fmt.Sprintf("card %s in %s must list the tool %s", name, card.Source, tool), Next: "colony cards show " + name}
 		}

@@ -1,6 +1,7 @@
 package hatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
 			}
 		}
 		returned++
-		if err := l.ant.Tell(ctx, "gate", why+l.count(returned)); err != nil {
+		if err := l.ant.Tell(ctx, "gate", l.redact(why+l.count(returned))); err != nil {
 			return queen.Outcome{}, "", err
 		}
 	}
@@ -150,16 +151,15 @@ func (l *life) commit(ctx context.Context) error {
 	return l.append(event.CommitMade{Commit: commit.SHA, Tree: commit.Tree, Files: commit.Files, Refused: commit.Refused})
 }
 
-// verify looks whether the work keeps to its files and runs the gates in the worktree, up to the first that is red. It
+// verify runs the gates in the worktree, up to the first that is red. It
 // says what the ant is told where the work comes back.
 func (l *life) verify(ctx context.Context) (out queen.Outcome, why string, err error) {
 	out = queen.Outcome{Reason: queen.Done, Commit: l.work.SHA, Tree: l.work.Tree}
 	if out.Files, err = l.repo.Files(ctx, l.order.Base, l.work.SHA); err != nil {
 		return out, "", err
 	}
-	if stray := l.stray(out.Files); len(stray) > 0 {
-		out.Reason, out.Detail = queen.GateRed, "it changed files outside its scope: "+strings.Join(stray, ", ")
-		return out, l.tooFar(stray), nil
+	if out.Stray, err = l.stray(ctx); err != nil {
+		return out, "", err
 	}
 	places, err := l.leaks(ctx)
 	if err != nil {
@@ -213,17 +213,13 @@ func (l *life) wavers(g plan.Gate, receipt event.GateReceipt) bool {
 	return l.red[g.Title()] == receipt.Tree
 }
 
-// stray are the files that the task's scope does not cover.
-func (l *life) stray(files []string) []string {
-	scope := plan.Task{Files: l.order.Files}
-	return slices.DeleteFunc(slices.Clone(files), scope.Covers)
-}
-
-// tooFar is what an ant is told whose work goes beyond its scope.
-func (l *life) tooFar(stray []string) string {
-	return fmt.Sprintf("The task's files are %s, and these are not among them:\n- %s\nPut back what you changed (`git show %s:FILE > FILE`) and remove "+
-		"what you made there, then call done again. If the task cannot be done without them, end blocked and say so. ",
-		strings.Join(l.order.Files, ", "), strings.Join(stray, "\n- "), l.order.Base)
+// stray are the files that the task changed and its scope does not cover.
+func (l *life) stray(ctx context.Context) ([]string, error) {
+	if len(l.order.Files) == 0 {
+		return nil, nil
+	}
+	files, err := l.repo.Files(ctx, cmp.Or(l.order.From, l.order.Base), l.work.SHA)
+	return slices.DeleteFunc(files, plan.Task{Files: l.order.Files}.Covers), err
 }
 
 // count says how often work came back.

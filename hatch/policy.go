@@ -2,8 +2,11 @@ package hatch
 
 import (
 	"context"
+	"encoding/json"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"colony/cards"
 	"colony/event"
@@ -20,14 +23,22 @@ func (c *Colony) lay(word string) error {
 	}
 	c.policies = map[string]*guard.Policy{}
 	for name, card := range c.cards {
-		rules, err := rulesOf(card, c.settings)
+		rules, err := rulesOf(card, c.settings, c.parts.ToolNames())
 		if err != nil {
 			return err
 		}
-		parts := c.parts.guarded(modeOf(name, mode), c.box.Level(), rules, c.parts.Getenv)
-		parts.Hook = c.beforeTools()
+		out, err := c.settings.sandbox.out(c.box.Level(), card)
+		if err != nil {
+			return err
+		}
+		parts := c.parts.guarded(modeOf(name, mode), c.box.Level(), !out.none(), rules, c.parts.Getenv)
+		parts.Hook, parts.Skills = c.beforeTools(), c.parts.preapproved(card)
 		parts.Readable = append(parts.Readable, filepath.Join(c.parts.runDir(c.run), "blobs"))
 		if c.policies[name], err = guard.New(parts); err != nil {
+			return err
+		}
+		parts.Mode = guard.ModePlan
+		if c.policies[helping(name)], err = guard.New(parts); err != nil {
 			return err
 		}
 	}
@@ -39,9 +50,9 @@ func badMode(err error) *Problem {
 }
 
 // guarded are the parts of a policy in this house.
-func (h *House) guarded(mode guard.Mode, level string, rules guard.Rules, getenv func(string) string) guard.Parts {
+func (h *House) guarded(mode guard.Mode, level string, net bool, rules guard.Rules, getenv func(string) string) guard.Parts {
 	return guard.Parts{
-		Mode: mode, Sandboxed: level != sandbox.Off, Rules: rules,
+		Mode: mode, Sandboxed: level != sandbox.Off, Net: net, Rules: rules,
 		Protected: []string{h.State, h.Config}, Readable: readable(getenv), Writable: []string{"/tmp"},
 	}
 }
@@ -59,7 +70,7 @@ func (l *life) remind(ctx context.Context) error {
 	if l.order.Attempt == 1 && l.past == nil {
 		return nil
 	}
-	policy, started := l.policies[l.order.Card], map[string]event.ToolStarted{}
+	policy, started := l.policy(), map[string]event.ToolStarted{}
 	for e, err := range l.log.Read(ctx, 0) {
 		if err != nil {
 			return err
@@ -75,10 +86,27 @@ func (l *life) remind(ctx context.Context) error {
 		case event.ToolStarted:
 			started[b.Call] = b
 		case event.ToolDone:
-			policy.Witness(l.env, b.Tool, tools.Effects{Reads: started[b.Call].Effects.Reads, Hosts: started[b.Call].Effects.Hosts}, nil)
+			e := tools.Effects{Reads: started[b.Call].Effects.Reads, Hosts: started[b.Call].Effects.Hosts}
+			if b.Tool == "sh" && !l.reach.none() { // which of them, the log does not say
+				e.Hosts = append(slices.Clone(e.Hosts), l.reach.names...)
+			}
+			if skill, ok := usedSkill(started[b.Call]); ok {
+				e.Subjects = []string{skill}
+			}
+			policy.Witness(l.env, b.Tool, e, nil)
 		}
 	}
 	return nil
+}
+
+// usedSkill is the skill that a call of the skill tool is about.
+func usedSkill(call event.ToolStarted) (string, bool) {
+	var args struct{ Name string }
+	if call.Tool != "skill" || json.Unmarshal(call.Args, &args) != nil {
+		return "", false
+	}
+	name, _, _ := strings.Cut(args.Name, "/")
+	return name, true
 }
 
 // modeOf is the mode of a card's ants: the queen's only look, whatever her card lists.
@@ -90,15 +118,15 @@ func modeOf(card string, mode guard.Mode) guard.Mode {
 }
 
 // rulesOf are the rules of a card and those of the settings, united.
-func rulesOf(card cards.Card, s settings) (guard.Rules, error) {
+func rulesOf(card cards.Card, s settings, names []string) (guard.Rules, error) {
 	wrong := func(err error) error {
 		return &Problem{Exit: 2, Code: "bad_rule", Message: "card " + card.Name + ": " + err.Error(), Next: "mend the rule; colony cards show " + card.Name}
 	}
-	ours, err := guard.ParseRules(s.permissions.Allow, s.permissions.Ask, s.permissions.Deny, ToolNames())
+	ours, err := guard.ParseRules(s.permissions.Allow, s.permissions.Ask, s.permissions.Deny, names)
 	if err != nil {
 		return guard.Rules{}, wrong(err)
 	}
-	its, err := guard.ParseRules(card.Permissions.Allow, card.Permissions.Ask, card.Permissions.Deny, ToolNames())
+	its, err := guard.ParseRules(card.Permissions.Allow, card.Permissions.Ask, card.Permissions.Deny, names)
 	if err != nil {
 		return guard.Rules{}, wrong(err)
 	}

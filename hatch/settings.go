@@ -32,7 +32,8 @@ type runSettings struct {
 }
 
 type sandboxSettings struct {
-	Level string `yaml:"level"`
+	Level string   `yaml:"level"`
+	Net   []string `yaml:"net"`
 }
 
 type permissionSettings struct {
@@ -68,6 +69,8 @@ type limitSettings struct {
 	Output       int             `yaml:"output"`
 	TextNudges   int             `yaml:"text_nudges"`
 	Width        int             `yaml:"width"`
+	Helpers      int             `yaml:"helpers"`
+	HelperDepth  int             `yaml:"helper_depth"`
 }
 
 type providerSettings struct {

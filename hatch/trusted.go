@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"colony/cards"
@@ -18,18 +19,29 @@ import (
 // ProjectFile is a file by which a repository tells colony what to do. Nothing in it is used before its user trusts
 // exactly this content.
 type ProjectFile struct {
-	Path   string // absolute
-	Name   string // in the repository
-	SHA256 string
-	Data   []byte
-	Runs   []string // the commands it names, and what else it brings
+	Path    string   `json:"path"` // absolute
+	Name    string   `json:"name"` // in the repository
+	SHA256  string   `json:"sha256"`
+	Data    []byte   `json:"-"`
+	Runs    []string `json:"runs"`    // the commands it names, and what else it brings
+	Trusted bool     `json:"trusted"` // its user said yes to this content, or it names nothing that needs one
+
+	parts []trust.File // of a skill, all its files
 }
 
 func (f ProjectFile) isConfig() bool { return f.Name == ".colony/config.yaml" }
 
-// Files are the project files of the repository: what each would run, as they are now.
-func (h *House) Files() ([]ProjectFile, error) {
+// Files are the project files of the repository: what each would run, as they are now, and whether it may.
+func (h *House) Files(environ []string) ([]ProjectFile, error) {
 	files, err := h.projectFiles()
+	if err != nil {
+		return nil, err
+	}
+	given, err := h.given(files, environ, nil)
+	if err != nil {
+		return nil, err
+	}
+	_, waiting, err := h.sift(files, given)
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +49,7 @@ func (h *House) Files() ([]ProjectFile, error) {
 		if files[i].Runs, err = brings(f); err != nil {
 			return nil, err
 		}
+		files[i].Trusted = !slices.ContainsFunc(waiting, func(w ProjectFile) bool { return w.Name == f.Name })
 	}
 	return files, nil
 }
@@ -55,7 +68,7 @@ func (h *House) Trust(files []ProjectFile) error {
 	return nil
 }
 
-// projectFiles reads .colony/config.yaml and .colony/cards/*.yaml of the checkout.
+// projectFiles reads .colony/config.yaml, .colony/cards/*.yaml, the skills and the tools of the checkout.
 func (h *House) projectFiles() ([]ProjectFile, error) {
 	if h.Root == "" {
 		return nil, nil
@@ -81,11 +94,16 @@ func (h *House) projectFiles() ([]ProjectFile, error) {
 		}
 		files = append(files, ProjectFile{Path: filepath.Join(h.Root, filepath.FromSlash(name)), Name: name, SHA256: trust.Hash(read...), Data: read[0].Data})
 	}
-	return files, nil
+	skills, err := h.projectSkills()
+	if err != nil {
+		return nil, err
+	}
+	own, err := h.projectTools()
+	return append(append(files, skills...), own...), err
 }
 
 // sift parts the files that may be used from those that wait for trust. Settings that name no command need none.
-func (h *House) sift(files []ProjectFile) (used, waiting []ProjectFile, err error) {
+func (h *House) sift(files []ProjectFile, given []trust.Digest) (used, waiting []ProjectFile, err error) {
 	if len(files) == 0 {
 		return nil, nil, nil
 	}
@@ -93,8 +111,9 @@ func (h *House) sift(files []ProjectFile) (used, waiting []ProjectFile, err erro
 	if err != nil {
 		return nil, nil, err
 	}
+	whole := slices.Contains(given, digestOf(files))
 	for _, f := range files {
-		if store.Trusted(f.Path, f.SHA256) {
+		if whole || slices.Contains(given, digestOf([]ProjectFile{f})) || store.Trusted(f.Path, f.SHA256) {
 			used = append(used, f)
 			continue
 		}
@@ -112,7 +131,12 @@ func (h *House) sift(files []ProjectFile) (used, waiting []ProjectFile, err erro
 
 // brings says what a project file would run or add.
 func brings(f ProjectFile) ([]string, error) {
-	if !f.isConfig() {
+	switch {
+	case f.isSkill():
+		return skillBrings(f)
+	case f.isTool():
+		return toolBrings(f)
+	case !f.isConfig():
 		card, faults := cards.Parse(f.Path, f.Data)
 		if len(faults) > 0 {
 			return nil, faults
@@ -164,7 +188,7 @@ func (h *House) trustedOrProblem() error {
 	}
 	return &Problem{
 		Exit: 5, Code: "untrusted",
-		Message: fmt.Sprintf("%s names commands or cards that you have not trusted as they are now", strings.Join(names, ", ")),
-		Next:    "colony trust --print shows what would run; colony trust allows it",
+		Message: fmt.Sprintf("%s names commands, cards, skills or tools that you have not trusted as they are now", strings.Join(names, ", ")),
+		Next:    "colony trust --print shows what would run, and its digest; colony trust allows it, run --trust DIGEST allows it once",
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type Book struct {
 // antPurse is the purse of an ant and how many bytes its last request had for how many tokens.
 type antPurse struct {
 	purse
+	parent        string // the ant that hatched it
 	bytes, tokens int64
 }
 
@@ -76,7 +78,7 @@ func (b *Book) OpenAnt(a Account, c Caps) {
 		t.caps = c
 		return
 	}
-	b.ants[a.Ant] = &antPurse{purse: purse{scope: "ant", caps: c, since: b.parts.Now(), used: *b.spent(a.Ant)}}
+	b.ants[a.Ant] = &antPurse{parent: a.Parent, purse: purse{scope: "ant", caps: c, since: b.parts.Now(), used: *b.spent(a.Ant)}}
 }
 
 // purses are those that hold an account, the widest first.
@@ -92,6 +94,9 @@ func (b *Book) purses(a Account) ([]*purse, *antPurse, error) {
 			return nil, nil, fmt.Errorf("book: task %q has no account", a.Task)
 		}
 		purses = append(purses, task)
+	}
+	for parent := b.ants[ant.parent]; parent != nil; parent = b.ants[parent.parent] {
+		purses = slices.Insert(purses, 1+min(1, len(a.Task)), &parent.purse)
 	}
 	return append(purses, &ant.purse), ant, nil
 }

@@ -16,7 +16,10 @@ type Caps struct {
 }
 
 // Account is who spends. An empty Task is work that belongs to no task.
-type Account struct{ Run, Task, Ant, Card, Provider, Model string }
+type Account struct {
+	Run, Task, Ant, Card, Provider, Model string
+	Parent                                string // the ant whose helper it is, under whose caps it is too; empty for none
+}
 
 // Rate is what a model costs, as it is in force now. The zero Rate is an unknown price.
 type Rate struct {

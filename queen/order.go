@@ -13,12 +13,14 @@ type Order struct {
 	Run, Task, Title string
 	Ant, Card        string
 	Base             string   // the commit the ant's worktree begins at
+	From             string   // the commit between which and the work lies what the task does
 	Prompt           string   // the task's
 	Told             string   // why the ant comes back; empty at the first attempt
 	Kind             string   // of Told, as in ant.told: conflict, gate, review or nudge; review is also a reviewer's order
 	Attempt          int      // of this ant, from 1
 	Continues        bool     // the ant goes on in the conversation and the worktree of its attempt before, which was cut off
 	Files            []string // what the work may change; empty for all
+	Locks            []string // what the task has for itself in this run
 	Carve            [][2][]string
 	Gates            []plan.Gate         // what binds this task: the repository's, its card's, its own
 	Red              []event.GateReceipt // of Told: the gates that were red; their output is in blobs by hash
@@ -73,6 +75,7 @@ type Outcome struct {
 	Detail       string // one sentence for a person; of Done and NoChange the ant's summary, of Blocked what was tried and is missing
 	Commit, Tree string // of Done: the work
 	Files        []string
+	Stray        []string            // files that the order's do not cover
 	Gates        []event.GateReceipt // one for each of the order's, in its order, as they ran on Tree
 	Scope        string              // of a cap: run, task or ant
 	Verdict      string              // of a reviewer that is Done

@@ -70,7 +70,7 @@ func (p *Past) add(e event.Event) {
 	case event.AntHatched:
 		p.named(e.Ant)
 		p.trees[e.Ant] = b.Worktree
-		if t := p.traces[e.Task]; t != nil && t.crew[reviewer].ant != e.Ant {
+		if t := p.traces[e.Task]; t != nil && b.Parent == "" && t.crew[reviewer].ant != e.Ant {
 			delete(p.Kept, e.Task) // what was kept is in its worktree again
 		}
 	case event.GateDone:

@@ -49,7 +49,9 @@ func (t *trace) add(e event.Event) {
 	case event.AntTold:
 		t.enter(e.Ant, b)
 	case event.ToolStarted:
-		t.account = said(b, t.account)
+		if e.Ant == t.ant {
+			t.account = said(b, t.account)
+		}
 	case event.GateDone:
 		t.gate(b)
 	case event.ReviewDone:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"colony/event"
@@ -128,7 +129,7 @@ func (r *run) claim(ctx context.Context, t *task) error {
 	}
 	if t.role != reviewer {
 		t.attempts++
-		o.Gates, o.Files = r.ratchet.binding(r.p, t), t.Files
+		o.Gates, o.Files, o.Locks, o.From = r.ratchet.binding(r.p, t), t.Files, t.Locks, t.from
 	}
 	capped := t.Task
 	capped.Card = o.Card
@@ -209,6 +210,14 @@ func (r *run) came(ctx context.Context, t *task, o Outcome) error {
 		t.kept = o.Kept
 	}
 	if o.Reason == Done && o.Commit != "" {
+		refused, err := r.widenScope(ctx, t, o.Stray)
+		if err != nil {
+			return err
+		}
+		if len(refused) > 0 {
+			t.detail = "it changed files of other tasks: " + strings.Join(refused, ", ")
+			return r.again(ctx, t, Order{Base: o.Commit, Kind: "gate", Told: toldStray(t, refused)}, "gate")
+		}
 		t.account = o.Detail
 		if r.wantsReview(t) {
 			return r.review(ctx, t, nil)

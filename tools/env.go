@@ -15,6 +15,7 @@ type Env struct {
 	Ant      string        // id of the ant
 	Cwd      func() string // where a call starts: absolute, inside Root
 	Tools    *Registry     // this ant's own view
+	Skills   []Skill       // by name; what its card may use
 	Files    *FileState
 	Jobs     *Jobs
 	Locks    *PathLocks

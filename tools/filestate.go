@@ -26,8 +26,7 @@ type span struct{ from, to int }
 // NewFileState has seen nothing.
 func NewFileState() *FileState { return &FileState{files: map[string]fileView{}} }
 
-// Apply adds what a call saw. Another hash of the same path forgets what was seen of the old content, and a
-// write counts as the whole file.
+// Apply adds what a call saw or wrote. Another hash of the same path forgets what was seen of the old content.
 func (f *FileState) Apply(seen ...Seen) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -37,9 +36,7 @@ func (f *FileState) Apply(seen ...Seen) {
 			v = fileView{hash: s.Hash}
 		}
 		part := lines(s.From, s.To)
-		if s.Wrote {
-			part = lines(1, 0)
-		} else if !slices.Contains(v.reads, part) {
+		if !s.Wrote && !slices.Contains(v.reads, part) {
 			v.reads = append(v.reads, part)
 		}
 		v.spans = merge(v.spans, part)
@@ -47,8 +44,27 @@ func (f *FileState) Apply(seen ...Seen) {
 	}
 }
 
-// Covers reports whether the lines from to to of this content of the file were seen, or the file was written
-// by this ant with this content. To 0 is the end of the file.
+// Parts are the lines of this content of the file that were seen or written, in order.
+func (f *FileState) Parts(path, hash string) []Seen {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := f.files[path]
+	if v.hash != hash {
+		return nil
+	}
+	var out []Seen
+	for _, s := range v.spans {
+		part := Seen{Path: path, Hash: hash, From: s.from, To: s.to}
+		if s.to == toEnd {
+			part.To = 0
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// Covers reports whether the lines from to to of this content of the file were seen or written by this ant. To 0 is
+// the end of the file.
 func (f *FileState) Covers(path, hash string, from, to int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,9 +100,11 @@ func (f *FileState) Clear() {
 	clear(f.files)
 }
 
+const toEnd = math.MaxInt - 1
+
 func lines(from, to int) span {
 	if to == 0 {
-		to = math.MaxInt - 1
+		to = toEnd
 	}
 	return span{max(from, 1), to}
 }

@@ -13,9 +13,14 @@ import (
 const maxLinks = 40
 
 // Resolve is where an absolute path leads as the kernel would follow it; what does not exist yet goes on by name, and a
-// link that leads nowhere is followed too. It reads links and nothing else.
-func Resolve(path string) (string, error) {
-	at, todo, links := "/", strings.Split(path, "/"), 0
+// link that leads nowhere is followed too. It reads links and nothing else. root is a directory that is resolved already, of
+// which nothing need be looked at: "/" for none.
+func Resolve(root, path string) (string, error) {
+	at, links := "/", 0
+	if below, ok := strings.CutPrefix(path, root+"/"); ok && root != "" {
+		at, path = root, below
+	}
+	todo := strings.Split(path, "/")
 	for len(todo) > 0 {
 		name := todo[0]
 		todo = todo[1:]

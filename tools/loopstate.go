@@ -4,10 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sourcegraph/conc/panics"
 )
@@ -120,7 +121,31 @@ func (g *loopGuard) state(id identity) string {
 
 // withoutNonces is the text with every word that holds a digit made the same.
 func withoutNonces(s string) string {
-	return regexp.MustCompile(`[\pL_-]*\pN[\pL\pN_-]*`).ReplaceAllString(s, "#")
+	out := make([]byte, 0, len(s))
+	word, digit := 0, false // where the word began in out, and whether it holds a digit
+	for i, r := range s {
+		number := unicode.IsNumber(r)
+		if !number && !unicode.IsLetter(r) && r != '_' && r != '-' {
+			if digit {
+				out = append(out[:word], '#')
+			}
+			out = append(out, s[i:i+runeLen(s[i:])]...)
+			word, digit = len(out), false
+			continue
+		}
+		digit = digit || number
+		out = utf8.AppendRune(out, r)
+	}
+	if digit {
+		out = append(out[:word], '#')
+	}
+	return string(out)
+}
+
+// runeLen is the length of the first rune, 1 where it is none.
+func runeLen(s string) int {
+	_, n := utf8.DecodeRuneInString(s)
+	return n
 }
 
 // untimed is the text of a result without how long its command took, which no two runs share, and without what an earlier

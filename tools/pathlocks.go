@@ -89,5 +89,5 @@ func canonicalPath(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}
-	return Resolve(abs)
+	return Resolve("/", abs)
 }

@@ -45,6 +45,7 @@ func BenchmarkTable(b *testing.B) {
 	measureTrees(b, w, t)
 	measureSwarm(b, w, t)
 	measureOneFile(b, w, t)
+	measureFiles(b, w, t)
 	measureHot(b, w, t)
 	measurePeers(b, w, t)
 	cache := measureCache(b, bin)

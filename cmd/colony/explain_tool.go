@@ -19,17 +19,17 @@ type toolRule struct {
 
 // explainTool says what decides on a tool's calls, in the order in which it is looked at.
 func (a *app) explainTool(card, name string) error {
-	if !slices.Contains(hatch.ToolNames(), name) {
-		next := "colony tools lists them"
-		wrong := new(guard.RuleError)
-		if _, err := guard.ParseRule(name, hatch.ToolNames()); errors.As(err, &wrong) && wrong.Nearest != "" {
-			next = "colony tools --explain " + wrong.Nearest
-		}
-		return &hatch.Problem{Exit: 2, Code: "no_tool", Message: fmt.Sprintf("there is no tool %q", name), Next: next}
-	}
 	house, err := a.house("", nil)
 	if err != nil {
 		return err
+	}
+	if !slices.Contains(house.ToolNames(), name) {
+		next := "colony tools lists them"
+		wrong := new(guard.RuleError)
+		if _, err := guard.ParseRule(name, house.ToolNames()); errors.As(err, &wrong) && wrong.Nearest != "" {
+			next = "colony tools --explain " + wrong.Nearest
+		}
+		return &hatch.Problem{Exit: 2, Code: "no_tool", Message: fmt.Sprintf("there is no tool %q", name), Next: next}
 	}
 	if card == "" {
 		card = house.Settings.Get("run.card")
@@ -43,7 +43,14 @@ func (a *app) explainTool(card, name string) error {
 		return err
 	}
 	at := slices.IndexFunc(shown, func(t hatch.ShownTool) bool { return t.Name == name })
+	reaches, err := house.Reaches(card)
+	if err != nil {
+		return err
+	}
 	stages := stagesOf(card, name, house.Settings.Get("run.mode"), at >= 0 && shown[at].ReadOnly, at >= 0, rules)
+	if name == "sh" && at >= 0 {
+		stages = append(stages, toolRule{"sandbox", house.Settings.Get("sandbox.level"), "whatever was decided, a command that runs reaches of the network " + reaches})
+	}
 	if a.json {
 		return printJSON(a.out, map[string]any{"tool": name, "card": card, "shown": at >= 0, "stages": stages})
 	}

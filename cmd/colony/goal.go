@@ -21,13 +21,19 @@ func (a *app) wanted(cmd *cobra.Command, o *runOptions, args []string) (plan.Pla
 	switch {
 	case o.file != "" && len(args) > 0:
 		return plan.Plan{}, "", usage(cmd, errors.New("a GOAL and a plan with -f are there both: give one of them"))
+	case o.file != "" && o.issue != "":
+		return plan.Plan{}, "", usage(cmd, errors.New("a plan with -f and an issue with --issue are there both: give one of them"))
 	case o.file != "" && o.one:
 		return plan.Plan{}, "", usage(cmd, errors.New("--one takes a GOAL, not a plan"))
 	case o.file != "":
 		p, err := a.planFile(o.file)
 		return p, "", err
 	}
-	goal, err := a.goal(cmd, args)
+	read := a.goal
+	if o.issue != "" {
+		read = func(cmd *cobra.Command, args []string) (string, error) { return a.issueGoal(cmd, o, args) }
+	}
+	goal, err := read(cmd, args)
 	if err != nil || !o.one {
 		return plan.Plan{}, goal, err
 	}
@@ -119,7 +125,7 @@ func (a *app) edit(ctx context.Context, text []byte) ([]byte, error) {
 		words = []string{"vi"}
 	}
 	editor := exec.CommandContext(ctx, words[0], append(words[1:], file.Name())...)
-	editor.Stdin, editor.Stdout, editor.Stderr = a.in, a.err, a.err
+	editor.Stdin, editor.Stdout, editor.Stderr = a.in, exactly(a.err), exactly(a.err)
 	if err := editor.Run(); err != nil {
 		return nil, fmt.Errorf("the editor %s: %w: set EDITOR to another", words[0], err)
 	}

@@ -38,7 +38,8 @@ func (a *app) guardTestCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "test [CALL]", Short: "what would become of a call, without running it", Args: exactArgs(0, 1),
 		Long: "Say what would become of a call, or of those on stdin, one a line: allow, ask (deny where nobody is there) or deny, with\n" +
-			"the stage and the rule that decided. Nothing is run and nobody is asked. The checkout stands for the ant's worktree.\n" +
+			"the stage and the rule that decided. Nothing is run and nobody is asked. The checkout stands for the ant's worktree. A level\n" +
+			"of the sandbox that this machine does not hold is refused, as it is by run; a hook that would look is named.\n" +
 			"With --expect the command ends with 3 where any call comes to something else.\n" + exitHelp,
 		Example: `  colony guard test '{"tool":"sh","args":{"command":"rm -rf build"}}'
   colony guard test --card scout --mode ask --json <calls.jsonl
@@ -108,15 +109,19 @@ func (a *app) trial(cmd *cobra.Command, o *trialOptions) (func(tools.Call) (guar
 	if err != nil {
 		return nil, err
 	}
-	more, err := a.rulesIn(cmd, o.rules)
+	more, err := a.rulesIn(cmd, o.rules, house.ToolNames())
 	if err != nil {
 		return nil, err
 	}
-	return house.Trial(o.card, more, a.getenv)
+	try, err := house.Trial(o.card, more, a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	return try, house.Held(cmd.Context(), a.getenv)
 }
 
 // rulesIn reads a file of rules; no file has none.
-func (a *app) rulesIn(cmd *cobra.Command, file string) (guard.Rules, error) {
+func (a *app) rulesIn(cmd *cobra.Command, file string, names []string) (guard.Rules, error) {
 	if file == "" {
 		return guard.Rules{}, nil
 	}
@@ -132,7 +137,7 @@ func (a *app) rulesIn(cmd *cobra.Command, file string) (guard.Rules, error) {
 	if faults := strict.Decode(file, data, &lists); len(faults) > 0 {
 		return guard.Rules{}, faults
 	}
-	rules, err := guard.ParseRules(lists.Allow, lists.Ask, lists.Deny, hatch.ToolNames())
+	rules, err := guard.ParseRules(lists.Allow, lists.Ask, lists.Deny, names)
 	if err != nil {
 		return guard.Rules{}, &hatch.Problem{Exit: 2, Code: "bad_rule", Message: file + ": " + err.Error(), Next: "mend the rule"}
 	}

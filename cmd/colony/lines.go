@@ -137,6 +137,7 @@ func withFiles(outcome string, files []string) string {
 // printer shows a run's events as they come.
 type printer interface {
 	show(event.Event) error
+	said(ant, line string) // what a command of an ant's prints, while it runs: may be dropped, and comes from any goroutine
 	close()
 }
 
@@ -155,6 +156,12 @@ func (p linePrinter) show(e event.Event) error {
 	return err
 }
 
+func (p linePrinter) said(ant, line string) {
+	if p.verbose {
+		fmt.Fprintf(p.w, "%s | %s\n", view.Line(ant), view.Line(line))
+	}
+}
+
 func (linePrinter) close() {}
 
 type jsonPrinter struct{ w io.Writer }
@@ -168,9 +175,11 @@ func (p jsonPrinter) show(e event.Event) error {
 	return err
 }
 
-func (jsonPrinter) close() {}
+func (jsonPrinter) said(string, string) {}
+func (jsonPrinter) close()              {}
 
 type noPrinter struct{}
 
 func (noPrinter) show(event.Event) error { return nil }
+func (noPrinter) said(string, string)    {}
 func (noPrinter) close()                 {}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"colony/event"
@@ -15,6 +16,7 @@ const repaintEvery = 100 * time.Millisecond
 // livePrinter keeps one line an ant that is at work and one of totals at the bottom of a terminal, with the lines
 // of what happened above them.
 type livePrinter struct {
+	mu      sync.Mutex // guards what follows
 	w       io.Writer
 	width   func() int
 	lines   linePrinter
@@ -24,6 +26,8 @@ type livePrinter struct {
 }
 
 func (p *livePrinter) show(e event.Event) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.state.apply(e)
 	text := line(e, p.lines.verbose)
 	if text == "" && time.Since(p.painted) < repaintEvery {
@@ -37,7 +41,26 @@ func (p *livePrinter) show(e event.Event) error {
 	return nil
 }
 
-func (p *livePrinter) close() { p.erase() }
+// said puts the line in the ant's row until its next event.
+func (p *livePrinter) said(ant, line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if a := p.state.ants[ant]; a == nil {
+		return
+	} else {
+		a.Last = "| " + line
+	}
+	if time.Since(p.painted) >= repaintEvery {
+		p.erase()
+		p.paint()
+	}
+}
+
+func (p *livePrinter) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+}
 
 func (p *livePrinter) erase() {
 	if p.drawn > 0 {

@@ -48,6 +48,15 @@ func (s *screen) show(e event.Event) error {
 	return s.under.show(e)
 }
 
+// said is dropped while a question is open.
+func (s *screen) said(ant, line string) {
+	if !s.mu.TryLock() {
+		return
+	}
+	defer s.mu.Unlock()
+	s.under.said(ant, line)
+}
+
 func (s *screen) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

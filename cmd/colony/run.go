@@ -24,8 +24,8 @@ import (
 // runOptions are the flags of `colony run`.
 type runOptions struct {
 	file, card, budget, unseen, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
-	models, gates, labels                                                                      []string
-	report, from, land, onAsk                                                                  string
+	models, gates, labels, trusted                                                             []string
+	report, from, land, onAsk, issue                                                           string
 	noGate, review, dirty, yes, detach, one                                                    bool
 }
 
@@ -33,6 +33,7 @@ const runExample = `  colony run 'make the date parser accept ISO weeks'
   colony run -f plan.yaml
   colony run --one 'fix the failing test in ./parse' --gate 'go test ./...'
   colony run -f plan.yaml --model openai/gpt-5-mini --budget 2.50
+  gh issue view 7 --json title,body,url | colony run --issue -
   colony run -f plan.yaml --json --ants 4 --gate 'go test ./...'`
 
 func (a *app) runCmd() *cobra.Command {
@@ -47,6 +48,7 @@ func (a *app) runCmd() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "file", "f", "", "the `PLAN` to carry out; - is stdin")
+	f.StringVar(&o.issue, "issue", "", "the goal is an issue, from a `FILE` as gh issue view --json prints it; - is stdin")
 	f.BoolVar(&o.one, "one", false, "no queen: GOAL is the only task")
 	f.StringVar(&o.ants, "ants", "", "ants at once: a `NUMBER`, or auto")
 	f.StringVar(&o.card, "card", "", "the card `NAME` for tasks that name none")
@@ -71,9 +73,10 @@ func (a *app) runCmd() *cobra.Command {
 	f.StringVar(&o.from, "from", "", "go on from the branch of `RUN`, its plan and receipts known")
 	f.StringVar(&o.onAsk, "on-ask", "", onAskHelp)
 	f.StringVar(&o.land, "land", "", "take it over into `BRANCH` when everything landed")
+	f.StringArrayVar(&o.trusted, "trust", nil, "use the repository's files with this `DIGEST` in this run (repeatable)")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "watch", "web", "trust", "issue", "cluster")
+	laterFlags(cmd, "watch", "web", "cluster")
 	return cmd
 }
 
@@ -124,7 +127,7 @@ func (a *app) partsOf(cmd *cobra.Command, o *runOptions, args []string) (hatch.P
 	if ext := filepath.Ext(o.report); o.report != "" && ext != ".md" && ext != ".html" {
 		return hatch.Parts{}, usage(cmd, fmt.Errorf("--report %s: the file must end with .md or .html", o.report))
 	}
-	house, err := a.house(o.state, flagSettings(cmd, o))
+	house, err := a.house(o.state, flagSettings(cmd, o), o.trusted...)
 	if err != nil {
 		return hatch.Parts{}, err
 	}
@@ -209,6 +212,7 @@ func (a *app) carry(ctx context.Context, parts hatch.Parts, open func(hatch.Part
 		s := newScreen(show, a.in, a.err)
 		show, parts.Person = s, s.ask
 	}
+	parts.Progress = show.said
 	colony, err := open(parts)
 	if err != nil {
 		return err
@@ -295,7 +299,7 @@ func (a *app) printer() printer {
 // width measures a terminal each time it is asked; 0 where it is none.
 func width(w io.Writer) func() int {
 	return func() int {
-		f, ok := w.(*os.File)
+		f, ok := exactly(w).(*os.File)
 		if !ok {
 			return 0
 		}

@@ -38,12 +38,12 @@ func (a *app) toolsCmd() *cobra.Command {
 }
 
 func (a *app) toolsOf(one bool, card string) ([]hatch.ShownTool, error) {
-	if !one {
-		return hatch.AllTools()
-	}
 	house, err := a.house("", nil)
 	if err != nil {
 		return nil, err
+	}
+	if !one {
+		return house.AllTools()
 	}
 	return house.Tools(card)
 }

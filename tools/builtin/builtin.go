@@ -1,4 +1,5 @@
-// Package builtin is the tools every ant is born with: read, write, edit, find and sh. A path is resolved
+// Package builtin is the tools every ant is born with: read, write, edit, find, sh and skill, and the tools
+// that a person brings. A path is resolved
 // link by link at the call's turn and opened without following any link, so that nothing is read or
 // written outside the ant's worktree. What the model reads about a tool stands in a text beside it.
 package builtin
@@ -14,7 +15,7 @@ import (
 
 // All returns the built-in tools, sorted by name. A command that names no timeout may take shLimit.
 func All(shLimit time.Duration) []tools.Tool {
-	return []tools.Tool{edit{}, find{}, read{}, sh{limit: shLimit}, write{}}
+	return []tools.Tool{edit{}, find{}, read{}, sh{limit: shLimit}, skill{limit: shLimit}, write{}}
 }
 
 // decode reads the arguments of a call. A fault in them is an *tools.ArgError.

@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 	"golang.org/x/sys/unix"
 
 	"colony/tools"
-	"colony/view"
 )
 
 const maxEdit = 16 << 20 // bytes of a file that write and edit take
@@ -26,6 +25,7 @@ type change struct {
 	before, after []byte
 	was, is       string       // hashes of before and after
 	edits         []udiff.Edit // from before to after, in order
+	seen          []tools.Seen // the lines of after that the ant knows
 }
 
 // begin finds the file a call would change. A refusal is a result.
@@ -62,9 +62,43 @@ func begin(env *tools.Env, op, path string) (change, *tools.Result, error) {
 
 func refused(r tools.Result) (change, *tools.Result, error) { return change{}, &r, nil }
 
-// become sets the content after the call.
+// become sets the content after the call, of which the ant knows all.
 func (c *change) become(after []byte, edits []udiff.Edit) {
 	c.after, c.is, c.edits = after, hashOf(after), edits
+	c.seen = []tools.Seen{{Path: c.place.abs, Hash: c.is, From: 1, Wrote: true}}
+}
+
+// keepKnown says of the lines after the edits that the ant knows those which it knew before, or put there itself.
+func (c *change) keepKnown(parts []tools.Seen) {
+	touched, last := touched(c.before, c.edits), countLines(c.before)
+	grown := func(i int) int {
+		return strings.Count(c.edits[i].New, "\n") - bytes.Count(c.before[c.edits[i].Start:c.edits[i].End], []byte("\n"))
+	}
+	var seen []tools.Seen
+	for _, p := range parts {
+		before, inside := 0, 0
+		for i, t := range touched {
+			switch {
+			case t.from < p.From:
+				before += grown(i)
+			case p.To == 0 || t.from <= p.To:
+				inside += grown(i)
+			}
+		}
+		p.Hash, p.Wrote = c.is, true
+		p.From += before
+		if p.To >= last { // what the file ends with is known
+			p.To = 0
+		} else if p.To > 0 {
+			p.To += before + inside
+		}
+		if p.To == 0 || p.To >= p.From {
+			seen = append(seen, p)
+		}
+	}
+	if len(seen) > 0 {
+		c.seen = seen
+	}
 }
 
 // stale says whether the ant has not seen what it is about to change: the file as it is now, and every
@@ -103,18 +137,13 @@ func (c change) apply(env *tools.Env) error {
 	if err := replace(env.Root, c.place.rel, c.after, c.mode); err != nil {
 		return err
 	}
-	env.Files.Apply(c.planned())
+	env.Files.Apply(c.seen...)
 	return nil
-}
-
-// planned is the file as the call leaves it.
-func (c change) planned() tools.Seen {
-	return tools.Seen{Path: c.place.abs, Hash: c.is, From: 1, Wrote: true}
 }
 
 // preview is the result of a call that was not run: the planned hash, then the one before if there is one.
 func (c change) preview(text string) tools.Result {
-	res := tools.Result{Text: text, Views: c.views(), Seen: []tools.Seen{c.planned()}}
+	res := tools.Result{Text: text, Views: c.views(), Seen: []tools.Seen{{Path: c.place.abs, Hash: c.is, From: 1, Wrote: true}}}
 	if c.exists {
 		res.Seen = append(res.Seen, tools.Seen{Path: c.place.abs, Hash: c.was, From: 1})
 	}
@@ -123,57 +152,7 @@ func (c change) preview(text string) tools.Result {
 
 // done is the result of a call that ran.
 func (c change) done(text string) tools.Result {
-	return tools.Result{Text: text, Views: c.views(), Seen: []tools.Seen{c.planned()}}
-}
-
-// Bounds of what is shown as a diff: the bytes that went and came, and both contents together.
-const (
-	maxDiff   = 256 << 10
-	maxDiffed = 4 << 20
-)
-
-func (c change) views() view.List {
-	if len(c.edits) == 0 {
-		return nil
-	}
-	name := filepath.ToSlash(c.place.rel)
-	changed := 0
-	for _, e := range c.edits {
-		changed += e.End - e.Start + len(e.New)
-	}
-	if changed > maxDiff || len(c.before)+len(c.after) > maxDiffed {
-		return view.List{c.summary(name)}
-	}
-	from := "a/" + name
-	if !c.exists {
-		from = "/dev/null"
-	}
-	diff, err := udiff.ToUnifiedDiff(from, "b/"+name, string(c.before), c.edits, udiff.DefaultContextLines)
-	if err != nil {
-		return view.List{c.summary(name)}
-	}
-	out := view.Diff{Path: name, Unified: diff.String()}
-	for _, h := range diff.Hunks {
-		for _, l := range h.Lines {
-			switch l.Kind {
-			case udiff.Insert:
-				out.Added++
-			case udiff.Delete:
-				out.Removed++
-			}
-		}
-	}
-	return view.List{out}
-}
-
-// summary is the diff of contents too big to show one: how many lines the edits put in and take out.
-func (c change) summary(name string) view.Diff {
-	out := view.Diff{Path: name, Unified: "… too big for a diff\n"}
-	for _, e := range c.edits {
-		out.Added += countLines([]byte(e.New))
-		out.Removed += countLines(c.before[e.Start:e.End])
-	}
-	return out
+	return tools.Result{Text: text, Views: c.views(), Seen: c.seen}
 }
 
 func hashOf(data []byte) string {

@@ -152,6 +152,7 @@ func planEdit(env *tools.Env, args json.RawMessage) (change, string, *tools.Resu
 		edits = nil
 	}
 	c.become(s.now, edits)
+	c.keepKnown(env.Files.Parts(c.place.abs, c.was))
 	return c, fmt.Sprintf("%s: %s at line %s", a.Path, plural(len(a.Edits), "edit", "edits"), join(lines)), nil, nil
 }
 

@@ -88,7 +88,7 @@ func TestBytesOutsideAnEditStay(t *testing.T) {
 }
 
 // patched applies a unified diff, and fails where it does not fit.
-func patched(t *rapid.T, text, diff string) string {
+func patched(t interface{ Fatalf(string, ...any) }, text, diff string) string {
 	have := strings.SplitAfter(text, "\n")
 	var out strings.Builder
 	at := 0
@@ -260,6 +260,36 @@ func TestAPreviewIsWhatTheRunDoes(t *testing.T) {
 		}
 		w.must(os.RemoveAll(w.path("new")))
 		w.put("f", "one\n")
+	}
+}
+
+// The diff of edits far apart has a hunk for each, with the lines of the file before and after; of many edits close
+// together it takes no time that grows with their number times the file.
+func TestDiffsOfEditsFarApartAndDense(t *testing.T) {
+	w := newWorld(t)
+	var text strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&text, "line %d\n", i+1)
+	}
+	w.put("f", text.String())
+	w.ok("read", args{"path": "f"})
+	w.ok("read", args{"path": "f", "from": 2001})
+	res := w.ok("edit", args{"path": "f", "edits": []args{
+		{"old": "line 10\n", "new": "ten\nand more\n"}, {"old": "line 13\n", "new": "thirteen\n"}, {"old": "line 2500\n", "new": ""}}})
+	diff := res.Views[0].(view.Diff)
+	for _, says := range []string{"@@ -7,10 +7,11 @@\n line 7\n", "-line 10\n+ten\n+and more\n line 11\n line 12\n-line 13\n+thirteen\n line 14\n",
+		"@@ -2497,7 +2498,6 @@\n line 2497\n", "-line 2500\n line 2501\n"} {
+		if !strings.Contains(diff.Unified, says) {
+			t.Errorf("%q is not in\n%s", says, diff.Unified)
+		}
+	}
+	if diff.Added != 3 || diff.Removed != 3 {
+		t.Errorf("+%d -%d", diff.Added, diff.Removed)
+	}
+	w.ok("write", args{"path": "dense2", "content": strings.Repeat("a\n", 60_000)})
+	res = w.ok("edit", args{"path": "dense2", "old": "a", "new": "b", "replace_all": true})
+	if d := res.Views[0].(view.Diff); d.Added != 60_000 || d.Removed != 60_000 {
+		t.Errorf("+%d -%d", d.Added, d.Removed)
 	}
 }
 

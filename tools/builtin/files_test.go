@@ -78,22 +78,23 @@ func TestASwappedDirectoryLeadsNowhere(t *testing.T) {
 	done := make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		for i := 0; ; i++ {
-			select {
-			case <-done:
-				return
-			default:
-				os.Rename(w.path("d"), w.path("x"))
-				os.Rename(w.path("l"), w.path("d"))
-				os.Rename(w.path("d"), w.path("l"))
-				os.Rename(w.path("x"), w.path("d"))
-			}
+		defer close(done)
+		for range 10_000 {
+			os.Rename(w.path("d"), w.path("x"))
+			os.Rename(w.path("l"), w.path("d"))
+			os.Rename(w.path("d"), w.path("l"))
+			os.Rename(w.path("x"), w.path("d"))
 		}
 	})
-	for i := range 300 {
+	for i := 0; ; i++ {
 		w.call("write", args{"path": fmt.Sprintf("d/f%d", i), "content": "x"})
+		select {
+		case <-done:
+		default:
+			continue
+		}
+		break
 	}
-	close(done)
 	group.Wait()
 	if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
 		t.Errorf("outside holds %v, %v", left, err)
@@ -145,6 +146,53 @@ func TestARangeArmsWhatItShowed(t *testing.T) {
 	if rest := w.ok("read", args{"path": "f"}); !strings.Contains(rest.Text, "5\t6\n") {
 		t.Errorf("what was never shown is a stub: %q", rest.Text)
 	}
+}
+
+// contract 38: what an edit leaves is known as far as it was read or put there, and no further.
+func TestAnEditArmsNoMoreThanWasRead(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "1\n2\n3\n4\n5\n6\n7\n8\n")
+	w.ok("read", args{"path": "f", "from": 2, "to": 3})
+	w.ok("read", args{"path": "f", "from": 6, "to": 7})
+	w.ok("edit", args{"path": "f", "old": "2\n", "new": "2\na\nb\n"})
+	w.holds("f", "1\n2\na\nb\n3\n4\n5\n6\n7\n8\n")
+	w.fault(tools.StaleRead, "lines 1 to 10 were not read", "write", args{"path": "f", "content": ""})
+	w.fault(tools.StaleRead, "lines 6 to 6 were not read", "edit", args{"path": "f", "old": "4", "new": "x"})
+	w.ok("edit", args{"path": "f", "edits": []args{{"old": "7\n", "new": ""}, {"old": "b", "new": "B"}}})
+	w.fault(tools.StaleRead, "lines 9 to 9 were not read", "edit", args{"path": "f", "old": "8", "new": "x"})
+	w.ok("edit", args{"path": "f", "old": "6\n", "new": "six\n"})
+	w.holds("f", "1\n2\na\nB\n3\n4\n5\nsix\n8\n")
+	w.ok("read", args{"path": "f"})
+	w.ok("edit", args{"path": "f", "old": "8\n", "new": "8\n9\n"})
+	w.ok("write", args{"path": "f", "content": "all\n"})
+}
+
+// What is not UTF-8 is said when it is read, and a write never puts in its place what stands for it.
+func TestWhatIsNotUTF8IsNotLost(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct{ before, reads, content, says string }{
+		{"caf\xe9\n", "1\tcaf\\xe9\n[1 byte is not UTF-8, shown as \\xNN]", "caf\ufffd\n", "content holds U+FFFD"},
+		{"caf\xe9\n", "", "caf\\xe9\n", "content holds \\xe9, which read shows"},
+		{"\xff\xfea\x00\n\x00", "is UTF-16 text, which is not shown", "a\n", "UTF-16 text, and would become UTF-8"},
+		{"\xfe\xff\x00a\x00\n", "is UTF-16 text, which is not shown", "a\n", "UTF-16 text, and would become UTF-8"},
+		{"a\x00b", "is a binary file (3 bytes)", "ab", "it is a binary file"},
+	} {
+		w.put("f", c.before)
+		if res := w.ok("read", args{"path": "f"}); c.reads != "" && !strings.Contains(res.Text, c.reads) {
+			t.Errorf("%q reads as %q", c.before, res.Text)
+		}
+		w.fault(tools.Validation, c.says, "write", args{"path": "f", "content": c.content})
+		w.holds("f", c.before)
+	}
+	w.put("g", "caf\xe9 \\xe9\n") // the spelling is the file's own
+	w.ok("read", args{"path": "g"})
+	w.ok("write", args{"path": "g", "content": "café \\xe9\n"})
+	w.put("h", "\xef\xbb\xbfa\n")
+	if res := w.ok("read", args{"path": "h"}); !strings.HasPrefix(res.Text, "1\ta\n[the file begins with a byte order mark") {
+		t.Errorf("%q", res.Text)
+	}
+	w.ok("edit", args{"path": "h", "old": "a", "new": "b"})
+	w.holds("h", "\xef\xbb\xbfb\n")
 }
 
 // contract 40, case ED08: what is no plain file, read-only or huge is refused with its fault and at once.

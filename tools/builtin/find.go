@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -131,22 +131,20 @@ func (find) Run(ctx context.Context, env *tools.Env, args json.RawMessage) (tool
 	if !p.inside {
 		return outside(env, a.Path, p), nil
 	}
-	files, err := candidates(ctx, env, a, p)
+	all, err := a.gather(ctx, env, p)
 	if err != nil {
 		return stopped(ctx, a.Path, err), nil
 	}
 	if a.Content == "" {
-		return named(env, a, files), nil
+		return named(env, a, all), nil
 	}
-	limit := 0
+	var shown []hits
 	if a.Mode == "matches" {
-		limit = a.Limit
+		if shown, err = a.query.show(ctx, env, all.files, a.Limit); err != nil {
+			return stopped(ctx, a.Path, err), nil
+		}
 	}
-	all, err := a.query.searchAll(ctx, env, files, limit)
-	if err != nil {
-		return stopped(ctx, a.Path, err), nil
-	}
-	return contained(env, a, all, len(files)), nil
+	return contained(env, a, all, shown), nil
 }
 
 func stopped(ctx context.Context, path string, err error) tools.Result {
@@ -159,22 +157,54 @@ func stopped(ctx context.Context, path string, err error) tools.Result {
 	return broken("find in", path, err)
 }
 
-// candidates are the files whose names are wanted. A path that is a file is the only one.
-func candidates(ctx context.Context, env *tools.Env, a findArgs, p place) ([]found, error) {
+// gathered is what a walk brought: the files that are wanted, newest first, those that hold a match where contents are.
+type gathered struct {
+	files    []found
+	searched int64 // files whose names are wanted
+	leftOut  int64 // names that are hidden or ignored
+}
+
+// gather walks what is below a place. A path that is a file is the only one that is wanted.
+func (a findArgs) gather(ctx context.Context, env *tools.Env, p place) (gathered, error) {
 	f, info, err := openPlace(env, p)
 	if err != nil {
-		return nil, err
+		return gathered{}, err
 	}
 	defer f.Close()
-	if !info.IsDir() {
-		if !info.Mode().IsRegular() {
-			return nil, errNotRegular
+	look, searched := dated, new(atomic.Int64)
+	if a.Content != "" {
+		look = func(h *hand, dir int, f *found) bool {
+			if f.link {
+				return false
+			}
+			searched.Add(1)
+			return a.query.count(h, dir, f)
 		}
-		return []found{{rel: p.rel}}, nil
 	}
-	w := walker{hidden: a.Hidden, want: wanted(a, p)}
-	err = w.walk(ctx, env.Root, p)
-	return w.files, err
+	if info.IsDir() {
+		w := walker{root: env.Root, hidden: a.Hidden || asksHidden(a.Pattern), want: wanted(a, p), look: look}
+		files, err := w.walk(ctx, p)
+		return gathered{files, searched.Load(), w.leftOut.Load()}, err
+	}
+	if !info.Mode().IsRegular() {
+		return gathered{}, errNotRegular
+	}
+	dir, err := openDir(env.Root, path.Dir(p.rel), false)
+	if err != nil {
+		return gathered{}, err
+	}
+	defer dir.Close()
+	one := []found{{rel: p.rel}}
+	if !look(&hand{ctx: ctx}, int(dir.Fd()), &one[0]) {
+		one = nil
+	}
+	return gathered{files: one, searched: searched.Load()}, nil
+}
+
+// asksHidden reports whether a glob itself names something that begins with a dot.
+func asksHidden(glob string) bool {
+	glob = strings.TrimPrefix(glob, "./")
+	return strings.HasPrefix(glob, ".") || strings.Contains(glob, "/.")
 }
 
 func wanted(a findArgs, p place) func(rel string) bool {
@@ -185,71 +215,84 @@ func wanted(a findArgs, p place) func(rel string) bool {
 	if a.IgnoreCase {
 		fold = strings.ToLower
 	}
-	glob := strings.TrimPrefix(fold(a.Pattern), "./")
+	text := strings.TrimPrefix(fold(a.Pattern), "./")
+	whole := strings.Contains(text, "/") || strings.Contains(text, "**")
+	pattern := newGlob(text)
+	below := ""
+	if p.rel != "." {
+		below = p.rel + "/"
+	}
 	return func(rel string) bool {
-		name := path.Base(rel)
-		if strings.Contains(glob, "/") || strings.Contains(glob, "**") {
-			name = rel
-			if p.rel != "." {
-				name = strings.TrimPrefix(rel, filepath.ToSlash(p.rel)+"/")
-			}
+		if whole {
+			return pattern.match(fold(strings.TrimPrefix(rel, below)))
 		}
-		ok, err := doublestar.Match(glob, fold(name))
-		return ok && err == nil
+		return pattern.match(fold(path.Base(rel)))
 	}
 }
 
-func named(env *tools.Env, a findArgs, files []found) tools.Result {
-	if a.Mode == "count" {
-		return tools.Result{Text: plural(len(files), "file", "files"), Views: view.List{view.Matches{Total: len(files)}}}
-	}
-	var out strings.Builder
+func named(env *tools.Env, a findArgs, all gathered) tools.Result {
+	files := all.files
 	v := view.Matches{Total: len(files)}
+	var out strings.Builder
 	out.WriteString(plural(len(files), "file", "files"))
-	shown := files[:min(len(files), a.Limit)]
-	more(&out, len(shown), len(files))
-	for _, f := range shown {
-		out.WriteString("\n" + display(env, f.rel))
-		if f.link {
-			out.WriteString("@")
+	if a.Mode != "count" {
+		shown := files[:min(len(files), a.Limit)]
+		more(&out, len(shown), len(files))
+		for _, f := range shown {
+			out.WriteString("\n" + display(env, f.rel))
+			if f.link {
+				out.WriteString("@")
+			}
+			v.Items = append(v.Items, view.Match{Path: f.rel})
 		}
-		v.Items = append(v.Items, view.Match{Path: f.rel})
 	}
+	all.sayNone(&out)
 	return tools.Result{Text: out.String(), Views: view.List{v}}
+}
+
+// sayNone tells of names that were left out where nothing was found.
+func (g gathered) sayNone(out *strings.Builder) {
+	if len(g.files) == 0 && g.leftOut > 0 {
+		fmt.Fprintf(out, "\n[%s left out: hidden, or named by .gitignore or .colonyignore]", plural(int(g.leftOut), "name was", "names were"))
+	}
 }
 
 func more(out *strings.Builder, shown, total int) {
 	if shown < total {
-		fmt.Fprintf(out, " (the first %d shown: narrow pattern or path, or raise limit)", shown)
+		fmt.Fprintf(out, " (the first %d shown, newest files first: narrow pattern or path, or raise limit)", shown)
 	}
 }
 
-func contained(env *tools.Env, a findArgs, all []hits, searched int) tools.Result {
-	total, with, skipped := 0, 0, 0
-	for _, h := range all {
-		total += h.count
-		with += min(h.count, 1)
-		if h.skipped {
-			skipped++
+func contained(env *tools.Env, a findArgs, all gathered, shown []hits) tools.Result {
+	lines, with, skipped := 0, 0, map[string]int{}
+	for _, f := range all.files {
+		lines += f.lines
+		with += min(f.lines, 1)
+		if f.reason != "" {
+			skipped[f.reason]++
 		}
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s in %s of %d searched", plural(total, "matching line", "matching lines"), plural(with, "file", "files"), searched)
-	v := view.Matches{Total: total}
+	fmt.Fprintf(&out, "%s in %s of %d searched", plural(lines, "matching line", "matching lines"), plural(with, "file", "files"), all.searched)
+	v := view.Matches{Total: lines}
 	if a.Mode == "matches" {
-		more(&out, min(a.Limit, total), total)
-		for _, h := range all {
+		more(&out, min(a.Limit, lines), lines)
+		for _, h := range shown {
 			writeHits(&out, env, a, h)
 			v.Items = append(v.Items, items(h)...)
 		}
 	} else {
 		v.Total = with
 		more(&out, min(a.Limit, with), with)
-		v.Items = writeFiles(&out, env, a, all)
+		v.Items = writeFiles(&out, env, a, all.files)
 	}
-	if skipped > 0 {
-		fmt.Fprintf(&out, "\n[%s over %d MiB not searched: use sh]", plural(skipped, "file", "files"), maxSearched>>20)
+	if n := skipped[tooBigToSearch]; n > 0 {
+		fmt.Fprintf(&out, "\n[%s over %d MiB not searched: use sh]", plural(n, "file", "files"), maxSearched>>20)
 	}
+	if n := skipped[notText]; n > 0 {
+		fmt.Fprintf(&out, "\n[%s not searched]", plural(n, "binary file", "binary files"))
+	}
+	all.sayNone(&out)
 	return tools.Result{Text: out.String(), Views: view.List{v}}
 }
 
@@ -280,17 +323,20 @@ func items(h hits) []view.Match {
 	return out
 }
 
-func writeFiles(out *strings.Builder, env *tools.Env, a findArgs, all []hits) []view.Match {
+func writeFiles(out *strings.Builder, env *tools.Env, a findArgs, all []found) []view.Match {
 	var shown []view.Match
-	for _, h := range all {
-		if h.count == 0 || len(shown) == a.Limit {
+	for _, f := range all {
+		if f.lines == 0 {
 			continue
 		}
-		out.WriteString("\n" + display(env, h.rel))
-		if a.Mode == "count" {
-			fmt.Fprintf(out, ": %d", h.count)
+		if len(shown) == a.Limit {
+			break
 		}
-		shown = append(shown, view.Match{Path: h.rel})
+		out.WriteString("\n" + display(env, f.rel))
+		if a.Mode == "count" {
+			fmt.Fprintf(out, ": %d", f.lines)
+		}
+		shown = append(shown, view.Match{Path: f.rel})
 	}
 	return shown
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -35,6 +36,7 @@ func TestFind(t *testing.T) {
 		"a.go": "package a\nfunc Alpha() {}\n", "b/b.go": "package b\n// alpha\n", "b/c/deep.go": "alpha\n\n\nalpha\n",
 		"b/x.txt": "a.c\nabc\n", ".env": "alpha\n", "out/gen.go": "alpha\n", "b/skip.log": "alpha\n", "b/keep.log": "alpha\n",
 		".gitignore": "/out/\n*.log\n", "b/.gitignore": "!keep.log\n", ".git/config": "alpha\n", "bin": "alpha\x00\n",
+		".colonyignore": "own/\n!seen.log\n", "b/.colonyignore": "!own/\n/own/not\n", "b/own/seen.log": "", "b/own/not": "", "own/not": "",
 	} {
 		w.put(name, content)
 	}
@@ -43,14 +45,14 @@ func TestFind(t *testing.T) {
 		args args
 		want string
 	}{
-		{args{}, "a.go b/b.go b/c/deep.go b/keep.log b/link b/x.txt bin"},
+		{args{}, "b/link a.go b/b.go b/c/deep.go b/keep.log b/own/seen.log b/x.txt bin"},
 		{args{"pattern": "*.go"}, "a.go b/b.go b/c/deep.go"},
 		{args{"pattern": "b/*.go"}, "b/b.go"},
 		{args{"pattern": "**/c/**"}, "b/c/deep.go"},
 		{args{"pattern": "c/*.go", "path": "b"}, "b/c/deep.go"},
 		{args{"pattern": "*.{go,txt}", "path": "b"}, "b/b.go b/c/deep.go b/x.txt"},
 		{args{"pattern": "A.GO", "ignore_case": true}, "a.go"},
-		{args{"pattern": ".*", "hidden": true}, ".env .gitignore b/.gitignore"},
+		{args{"pattern": ".*", "hidden": true}, ".colonyignore .env .gitignore b/.colonyignore b/.gitignore"},
 		{args{"content": "alpha"}, "b/b.go:2 b/c/deep.go:1 b/c/deep.go:4 b/keep.log:1"},
 		{args{"content": "alpha", "ignore_case": true, "pattern": "*.go"}, "a.go:2 b/b.go:2 b/c/deep.go:1 b/c/deep.go:4"},
 		{args{"content": "a.c", "path": "b/x.txt"}, "b/x.txt:1 b/x.txt:2"},
@@ -60,6 +62,9 @@ func TestFind(t *testing.T) {
 		{args{"content": `alpha\s+alpha`}, ""},
 		{args{"content": "^$"}, "b/c/deep.go:2 b/c/deep.go:3"},
 		{args{"content": "alpha", "path": "out"}, "out/gen.go:1"},
+		{args{"pattern": ".env"}, ".env"},
+		{args{"pattern": "b/.git*"}, "b/.gitignore"},
+		{args{"pattern": "**/own/*"}, "b/own/seen.log"},
 	}
 	for _, c := range cases {
 		if got := strings.Join(w.found(c.args), " "); got != c.want {
@@ -109,20 +114,93 @@ func TestFindShowsLinesAround(t *testing.T) {
 // The text of a search names the lines that a loop over the lines would, whatever the pattern.
 func TestFindMatchesLineByLine(t *testing.T) {
 	w := newWorld(t)
+	pieces := []string{"a", "b", "\n", " ", "ab", "\r\n", "K", "\u212a", "Ask", "a\u017fk", "\xff", "foo", "Foo"}
+	patterns := []string{"a", "^a", "a$", "^$", "[^b]a", `a\s*b`, `\ba`, "b|^ ", "a.b", "(?s)a.*b", `\Aa`, "b*", "ab|foo", "(?i)ask", "(?i)foo", "(ab)+ ",
+		"(?i:a)sk", "foo|Foo", `fo+\b`, "(?i)k", "(?-m)^a", "\ufffd", "x?ab", "(?:foo|a)k", "a{2}", "(?i)sk|ab"}
 	rapid.Check(t, func(r *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "\n", " ", "ab"}), 0, 30).Draw(r, "text"), "")
-		pattern := rapid.SampledFrom([]string{"a", "^a", "a$", "^$", "[^b]a", `a\s*b`, `\ba`, "b|^ ", "a.b", "(?s)a.*b", `\Aa`, "b*"}).Draw(r, "pattern")
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 30).Draw(r, "text"), "")
+		pattern, flags := rapid.SampledFrom(patterns).Draw(r, "pattern"), "(?m)"
+		fold := rapid.Bool().Draw(r, "fold")
+		if fold {
+			flags = "(?mi)"
+		}
 		w.put("f", text)
+		re := regexp.MustCompile(flags + "(?:" + pattern + ")")
 		var want []string
 		for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-			if ok, err := matchLine(pattern, line); text != "" && ok && err == nil {
+			if text != "" && (re.MatchString(line) || re.MatchString(strings.TrimSuffix(line, "\r"))) {
 				want = append(want, fmt.Sprintf("f:%d", i+1))
 			}
 		}
-		if got := w.found(args{"content": pattern, "path": "f", "limit": 1000}); !slices.Equal(got, want) {
+		if got := w.found(args{"content": pattern, "path": "f", "limit": 1000, "ignore_case": fold}); !slices.Equal(got, want) {
 			r.Fatalf("%q in %q: %v, want %v", pattern, text, got, want)
 		}
 	})
+}
+
+// The newest file comes first, in every mode, and the limit keeps the newest.
+func TestFindBringsTheNewestFirst(t *testing.T) {
+	w := newWorld(t)
+	for i, name := range []string{"old", "b/new", "a/mid"} {
+		w.put(name, "x\nx\n")
+		when := time.Unix(int64(1e9+[]int{1, 3, 2}[i]), 0)
+		w.must(os.Chtimes(w.path(name), when, when))
+	}
+	for _, c := range []struct {
+		args args
+		want string
+	}{
+		{args{}, "b/new a/mid old"},
+		{args{"limit": 2}, "b/new a/mid"},
+		{args{"content": "x", "limit": 3}, "b/new:1 b/new:2 a/mid:1"},
+		{args{"content": "x", "mode": "files"}, "b/new a/mid old"},
+		{args{"content": "x", "mode": "count", "limit": 1}, "b/new"},
+	} {
+		if got := strings.Join(w.found(c.args), " "); got != c.want {
+			t.Errorf("find %v: %s, want %s", c.args, got, c.want)
+		}
+	}
+}
+
+// Many files in one directory, and many directories, are all seen, once each.
+func TestFindSeesEveryFileOnce(t *testing.T) {
+	w := newWorld(t)
+	var want []string
+	for i := range 700 {
+		for _, name := range []string{fmt.Sprintf("wide/f%03d", i), fmt.Sprintf("d%d/e%d/f", i%30, i%7)} {
+			if _, err := os.Stat(w.path(name)); os.IsNotExist(err) {
+				want = append(want, name)
+				w.put(name, "a needle\n")
+			}
+		}
+	}
+	slices.Sort(want)
+	if got := w.found(args{"limit": 1000}); !slices.Equal(got, want) {
+		t.Errorf("%d files, want %d", len(got), len(want))
+	}
+	if got := w.found(args{"content": "needle", "mode": "files", "limit": 1000}); !slices.Equal(got, want) {
+		t.Errorf("%d files with a match, want %d", len(got), len(want))
+	}
+}
+
+func TestFindSaysWhatItDidNotSearch(t *testing.T) {
+	w := newWorld(t)
+	w.put("bin", "needle\x00")
+	w.put("wide", "\xff\xfen\x00")
+	w.put("latin", "caf\xe9 needle\n")
+	w.put("big", "")
+	w.must(os.Truncate(w.path("big"), 17<<20))
+	res := w.ok("find", args{"content": "needle"})
+	for _, says := range []string{"1 matching line in 1 file of 4", `1:` + "\tcaf\\xe9 needle", "1 file over 16 MiB not searched", "2 binary files not searched"} {
+		if !strings.Contains(res.Text, says) {
+			t.Errorf("%q is not in %q", says, res.Text)
+		}
+	}
+	w.put(".hid/f", "")
+	if res := w.ok("find", args{"pattern": "f"}); !strings.Contains(res.Text, "0 files\n[1 name was left out") {
+		t.Errorf("%s", res.Text)
+	}
+	w.fault(tools.Validation, "lines are matched one by one", "find", args{"content": "a\nb", "literal": true})
 }
 
 func TestFindIsCancelled(t *testing.T) {
@@ -182,9 +260,4 @@ func git(w *world, a ...string) []string {
 	out, err := cmd.Output()
 	w.must(err)
 	return slices.DeleteFunc(strings.Split(string(out), "\x00"), func(s string) bool { return s == "" })
-}
-
-func matchLine(pattern, line string) (bool, error) {
-	re, err := regexp.Compile("(?m)(?:" + pattern + ")")
-	return err == nil && re.MatchString(line), err
 }

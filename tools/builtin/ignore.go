@@ -5,11 +5,12 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
-// rules are the patterns of one .gitignore file.
+// ignoreFiles name what a search leaves out, at every level of the tree; the later one has the last word.
+var ignoreFiles = []string{".gitignore", ".colonyignore"}
+
+// rules are the patterns of one ignore file.
 type rules struct {
 	dir  string // that holds the file, below the root; "" for the root
 	list []rule
@@ -18,12 +19,11 @@ type rules struct {
 // rule is one pattern. An anchored one is matched against the path below its directory, another one
 // against the last name.
 type rule struct {
-	glob                   string
+	glob                   glob
 	negate, dirs, anchored bool
-	literal                bool
 }
 
-// parseRules reads a .gitignore file as git does, but for POSIX classes. A broken pattern matches nothing.
+// parseRules reads an ignore file as git does, but for POSIX classes. A broken pattern matches nothing.
 func parseRules(dir string, data []byte) rules {
 	out := rules{dir: dir}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
@@ -48,11 +48,12 @@ func parseRule(line string) (rule, bool) {
 	if inside, ok := strings.CutSuffix(line, "/**"); ok {
 		line = inside + "/**/*" // what is inside, not the directory itself
 	}
-	r.literal = !strings.ContainsAny(line, `*?[\`)
-	if !r.literal {
+	if strings.ContainsAny(line, `*?[\`) {
 		line = strings.NewReplacer("{", `\{`, "}", `\}`, `\{`, `\{`, `\}`, `\}`, `\\`, `\\`).Replace(line)
+		r.glob = newGlob(line)
+	} else {
+		r.glob = glob{line, literalGlob}
 	}
-	r.glob = line
 	return r, line != ""
 }
 
@@ -65,18 +66,13 @@ func trimBlanks(line string) string {
 }
 
 func (r rule) match(below, name string, dir bool) bool {
-	if r.dirs && !dir {
+	switch {
+	case r.dirs && !dir:
 		return false
+	case r.anchored:
+		return r.glob.match(below)
 	}
-	target := name
-	if r.anchored {
-		target = below
-	}
-	if r.literal {
-		return r.glob == target
-	}
-	ok, err := doublestar.Match(r.glob, target)
-	return ok && err == nil
+	return r.glob.match(name)
 }
 
 // ignored reports whether the last rule that matches says so. Files deeper in the tree come last in all.

@@ -23,14 +23,16 @@ type page struct {
 	last, total int // shown last; of the file
 	bytes       int64
 	digest      hash.Hash
-	out         strings.Builder
+	out         []byte
 	full        bool
 	bad, crlf   int
+	bom         bool  // a byte order mark stands before the first line, which is shown without it
 	clipped     []int // lines
 }
 
-func newPage(from, to int) *page {
-	return &page{from: max(from, 1), to: to, digest: sha256.New()}
+// newPage is a page of a file of about size bytes.
+func newPage(from, to int, size int64) *page {
+	return &page{from: max(from, 1), to: to, digest: sha256.New(), out: make([]byte, 0, min(size+size/4, maxPageBytes)+512)}
 }
 
 // scan reads to the end. The error is the reader's or the context's.
@@ -82,25 +84,32 @@ func (b *page) add(line []byte, size int) {
 		body = cut
 		b.crlf++
 	}
+	if b.total == 1 {
+		body, b.bom = bytes.CutPrefix(body, []byte("\xef\xbb\xbf"))
+	}
 	cut := len(body) > maxLine
 	if cut {
 		body = runeCut(body, maxLine)
 	}
-	shown, bad := mark(body)
-	if b.last > 0 && (b.out.Len()+len(shown) > maxPageBytes || b.total-b.from >= maxPageLines) {
+	bad := 0
+	if !utf8.Valid(body) || bytes.IndexByte(body, 0) >= 0 {
+		var shown string
+		shown, bad = mark(body)
+		body = []byte(shown)
+	}
+	if b.last > 0 && (len(b.out)+len(body) > maxPageBytes || b.total-b.from >= maxPageLines) {
 		b.full = true
 		return
 	}
 	b.bad += bad
 	b.last = b.total
-	b.out.WriteString(strconv.Itoa(b.total))
-	b.out.WriteByte('\t')
-	b.out.WriteString(shown)
+	b.out = append(strconv.AppendInt(b.out, int64(b.total), 10), '\t')
+	b.out = append(b.out, body...)
 	if cut {
 		b.clipped = append(b.clipped, b.total)
-		fmt.Fprintf(&b.out, " … [line cut: %d bytes]", size)
+		b.out = fmt.Appendf(b.out, " … [line cut: %d bytes]", size)
 	}
-	b.out.WriteByte('\n')
+	b.out = append(b.out, '\n')
 }
 
 // runeCut shortens a line to about max bytes and leaves a rune whole.
@@ -127,6 +136,9 @@ func (b *page) text() string {
 	if b.bad > 0 {
 		notes = append(notes, plural(b.bad, "byte is", "bytes are")+` not UTF-8, shown as \xNN`)
 	}
+	if b.bom {
+		notes = append(notes, "the file begins with a byte order mark (U+FEFF), which edit keeps and write must give")
+	}
 	switch shown := b.last - b.from + 1; {
 	case b.crlf == shown:
 		notes = append(notes, `lines end in \r\n`)
@@ -134,7 +146,7 @@ func (b *page) text() string {
 		notes = append(notes, fmt.Sprintf(`%d of these lines end in \r\n`, b.crlf))
 	}
 	if len(notes) > 0 {
-		b.out.WriteString("[" + strings.Join(notes, "; ") + "]\n")
+		b.out = append(b.out, "["+strings.Join(notes, "; ")+"]\n"...)
 	}
-	return b.out.String()
+	return string(b.out)
 }

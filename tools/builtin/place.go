@@ -39,7 +39,7 @@ func locate(env *tools.Env, path string) (place, error) {
 	if !filepath.IsAbs(path) {
 		path = env.Cwd() + "/" + path
 	}
-	abs, err := tools.Resolve(path)
+	abs, err := tools.Resolve(env.Root, path)
 	if err != nil {
 		return place{}, badArg("path", "cannot be followed: "+err.Error(), "")
 	}

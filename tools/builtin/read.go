@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -85,7 +86,7 @@ func (read) Run(ctx context.Context, env *tools.Env, args json.RawMessage) (tool
 		return invalid(err)
 	}
 	if data, ok := spilled(env, a.Path); ok {
-		return readLines(ctx, env, a, place{abs: a.Path}, strings.NewReader(string(data)))
+		return readLines(ctx, env, a, place{abs: a.Path}, bytes.NewReader(data), int64(len(data)))
 	}
 	p, err := locate(env, a.Path)
 	if err != nil {
@@ -133,7 +134,7 @@ func readFile(ctx context.Context, env *tools.Env, a readArgs, p place, f *os.Fi
 	if binary(head) {
 		return showBinary(a.Path, p, head, f)
 	}
-	return readLines(ctx, env, a, p, f)
+	return readLines(ctx, env, a, p, f, info.Size())
 }
 
 func image(media string) bool {
@@ -157,7 +158,7 @@ func showImage(env *tools.Env, path string, p place, media string, f *os.File, i
 }
 
 func showBinary(path string, p place, head []byte, f *os.File) (tools.Result, error) {
-	b := newPage(1, 1)
+	b := newPage(1, 1, 0)
 	if err := b.scan(context.Background(), bufio.NewReader(f)); err != nil {
 		return broken("read", path, err), nil
 	}
@@ -171,9 +172,9 @@ func showBinary(path string, p place, head []byte, f *os.File) (tools.Result, er
 	}, nil
 }
 
-func readLines(ctx context.Context, env *tools.Env, a readArgs, p place, from io.Reader) (tools.Result, error) {
-	b := newPage(a.From, a.To)
-	if err := b.scan(ctx, bufio.NewReaderSize(from, 64<<10)); err != nil {
+func readLines(ctx context.Context, env *tools.Env, a readArgs, p place, from io.Reader, size int64) (tools.Result, error) {
+	b := newPage(a.From, a.To, size)
+	if err := b.scan(ctx, bufio.NewReaderSize(from, int(min(max(size+1, 4<<10), 64<<10)))); err != nil {
 		if ctx.Err() != nil {
 			return tools.Refuse(tools.Cancelled, "read "+a.Path+": cancelled"), nil
 		}

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -29,9 +30,11 @@ func (r *report) note(format string, args ...any) {
 func (r *report) streams(env *tools.Env, out, errs *capture, nonce string) {
 	head, tail, gone := out.kept()
 	cwd := ""
-	if gone == 0 {
+	switch {
+	case nonce == "": // the command tells no directory
+	case gone == 0:
 		head, cwd = endDir(head, nonce)
-	} else {
+	default:
 		tail, cwd = endDir(tail, nonce)
 	}
 	var bad, more int
@@ -61,6 +64,23 @@ func (r *report) carry(env *tools.Env, cwd string) {
 	}
 	r.cwd = p.abs
 	r.note("working directory: %s", p.abs)
+}
+
+// ended notes how a command ended, within its limit or not.
+func (r *report) ended(ctx, limited context.Context, err error, exit tools.Exit, limit time.Duration) tools.Fault {
+	switch killed := err != nil || exit.Signal != ""; {
+	case killed && ctx.Err() != nil:
+		r.note("cancelled; this is the output so far")
+		return tools.Cancelled
+	case killed && limited.Err() != nil:
+		r.note("timed out after %s and was ended with all it started; this is the output so far", limit)
+		return tools.Timeout
+	case exit.Signal != "":
+		r.note("ended by %s, exit code %d, after %s", exit.Signal, exit.Code, exit.Duration.Round(time.Millisecond))
+	case exit.Code != 0:
+		r.note("exit code %d after %s", exit.Code, exit.Duration.Round(time.Millisecond))
+	}
+	return ""
 }
 
 func (r *report) text() string {

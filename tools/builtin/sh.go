@@ -102,9 +102,15 @@ func (sh) Effects(env *tools.Env, args json.RawMessage) (tools.Effects, error) {
 	if a.Job != "" {
 		return tools.Effects{Known: true, ReadOnly: a.Action != "kill"}, nil
 	}
-	line := shell.Parse(a.Command)
-	out := tools.Effects{Known: line.Known, ReadOnly: line.ReadOnly(), Why: line.Why,
-		Subjects: []string{a.Command}} // also of a line that does not parse: no rule covers what it cannot see
+	out := lineEffects(env, a.Command)
+	out.Subjects = []string{a.Command} // also of a line that does not parse: no rule covers what it cannot see
+	return out, nil
+}
+
+// lineEffects are what a line's commands would do, as far as they can be read.
+func lineEffects(env *tools.Env, command string) tools.Effects {
+	line := shell.Parse(command)
+	out := tools.Effects{Known: line.Known, ReadOnly: line.ReadOnly(), Why: line.Why}
 	for _, c := range line.Commands {
 		out.Commands = append(out.Commands, tools.Command(c))
 	}
@@ -115,7 +121,7 @@ func (sh) Effects(env *tools.Env, args json.RawMessage) (tools.Effects, error) {
 	if err := errors.Join(unread, unwritten); err != nil { // where a path leads cannot be told
 		out.Known, out.ReadOnly, out.Why = false, false, err.Error()
 	}
-	return out, nil
+	return out
 }
 
 // expanded are the files that the shell might make of patterns, and the patterns, which stay where no file fits.
@@ -182,18 +188,7 @@ func runLine(ctx context.Context, env *tools.Env, a shArgs) (tools.Result, error
 	r.streams(env, out, errs, nonce)
 	res := tools.Result{Exit: &exit.Code, Duration: exit.Duration, Cwd: r.cwd,
 		Views: view.List{view.Exit{Command: a.Command, Code: exit.Code, Ms: exit.Duration.Milliseconds()}}}
-	switch killed := err != nil || exit.Signal != ""; {
-	case killed && ctx.Err() != nil:
-		res.Fault = tools.Cancelled
-		r.note("cancelled; this is the output so far")
-	case killed && limited.Err() != nil:
-		res.Fault = tools.Timeout
-		r.note("timed out after %s and was ended with all it started; this is the output so far", a.limit)
-	case exit.Signal != "":
-		r.note("ended by %s, exit code %d, after %s", exit.Signal, exit.Code, exit.Duration.Round(time.Millisecond))
-	case exit.Code != 0:
-		r.note("exit code %d after %s", exit.Code, exit.Duration.Round(time.Millisecond))
-	}
+	res.Fault = r.ended(ctx, limited, err, exit, a.limit)
 	res.Text = r.text()
 	return res, nil
 }

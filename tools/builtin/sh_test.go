@@ -159,7 +159,9 @@ func TestShBackgroundJobs(t *testing.T) {
 	w.put("gate", "")
 	id := func(res tools.Result) string { return strings.TrimSuffix(strings.Fields(res.Text)[1], ":") }
 	job := id(w.ok("sh", args{"command": "echo one; while [ -e gate ]; do sleep 0.01; done; echo two; exit 5", "background": true}))
-	w.fault(tools.Timeout, "still runs", "sh", args{"job": job, "action": "wait", "timeout": "200ms"})
+	for said := ""; !strings.Contains(said, "one\n"); {
+		said = w.fault(tools.Timeout, "still runs", "sh", args{"job": job, "action": "wait", "timeout": "200ms"}).Text
+	}
 	w.must(os.Remove(w.path("gate")))
 	res := w.ok("sh", args{"job": job, "action": "wait"})
 	if !strings.HasPrefix(res.Text, "two\n") || !strings.Contains(res.Text, "exit code 5") || *res.Exit != 5 {

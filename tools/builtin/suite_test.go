@@ -16,6 +16,7 @@ var tree = map[string]string{"a.go": "package a\n\nvar x = 1\n", "sub/b.txt": "o
 // armed lets edits and writes go ahead, as after a read of each file.
 func armed(t *testing.T, e *tools.Env) {
 	w := &world{T: t, env: e}
+	e.Skills = []tools.Skill{{Name: "a", Body: "text", Files: map[string]string{"f": "x"}}, {Name: "b", Body: "!`ls`"}}
 	for name := range tree {
 		if _, err := os.Stat(filepath.Join(e.Root, name)); err == nil {
 			w.ok("read", args{"path": name})
@@ -47,6 +48,10 @@ func TestEveryToolPassesTheSuite(t *testing.T) {
 			Bad: []string{`{}`, `{"command":""}`, `{"command":"ls","job":"job-1"}`, `{"job":"job-1"}`, `{"job":"job-1","action":"stop"}`,
 				`{"command":"ls","timeout":"soon"}`, `{"command":"ls","timeout":"11m"}`, `{"command":"ls","timeout":"-1s"}`},
 		},
+	}
+	suites["skill"] = toolstest.Suite{
+		Good: []string{`{"name":"a"}`, `{"name":"a/f","arguments":"x"}`, `{"name":"b","arguments":"x"}`},
+		Bad:  []string{`{}`, `{"name":""}`, `{"name":"a","args":"x"}`},
 	}
 	for _, one := range builtin.All(2 * time.Minute) {
 		suite, ok := suites[one.Spec().Name]

@@ -56,6 +56,20 @@ func mark(data []byte) (string, int) {
 	return out.String(), bad
 }
 
+// escapes are the spellings in which mark shows the bytes of a text that are not UTF-8, each once.
+func escapes(data []byte) (all []string) {
+	var seen [256]bool
+	for len(data) > 0 {
+		r, n := utf8.DecodeRune(data)
+		if r == utf8.RuneError && n == 1 && !seen[data[0]] {
+			seen[data[0]] = true
+			all = append(all, fmt.Sprintf(`\x%02x`, data[0]))
+		}
+		data = data[n:]
+	}
+	return all
+}
+
 // binary reports whether the beginning of a file says that it is no text.
 func binary(head []byte) bool {
 	return bytes.IndexByte(head[:min(len(head), 8<<10)], 0) >= 0 || utf16(head)

@@ -8,50 +8,181 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
+	"github.com/sourcegraph/conc/pool"
 	"golang.org/x/sys/unix"
 )
 
 const (
 	maxDepth  = 128       // directories below each other that a walk enters
-	maxIgnore = 1 << 20   // bytes of a .gitignore file
+	maxIgnore = 1 << 20   // bytes of an ignore file
 	maxWalk   = 2_000_000 // names that a walk takes
+	walkChunk = 128       // files of one directory that are looked at in one go
+	walkWidth = 16        // workers of a walk: they wait for the disk more than they compute
 )
 
 var errTooMany = errors.New("too many files: narrow path")
 
-// walker lists the files below a directory in the order of their paths. It follows no link, never enters
-// .git, and honours every .gitignore from the root of the worktree down.
+// walker looks at the files below a directory, many at a time. It follows no link, never enters .git, and honours every
+// ignore file from the root of the worktree down.
 type walker struct {
+	root   string
 	hidden bool
 	want   func(rel string) bool
-	files  []found
-	seen   int
+	look   func(h *hand, dir int, f *found) bool // is called from several goroutines; false leaves the file out
+
+	queue   *queue
+	seen    atomic.Int64
+	leftOut atomic.Int64 // names that are hidden or ignored
 }
 
 // found is a file below the root.
 type found struct {
-	rel  string
-	link bool
+	rel    string
+	link   bool
+	time   int64  // of the last change, in nanoseconds
+	lines  int    // that match
+	reason string // why it was not searched
 }
 
-// walk lists what is below the place. The rules of the directories above it hold too.
-func (w *walker) walk(ctx context.Context, root string, p place) error {
-	var all []rules
+// hand is what one worker of a walk has to itself.
+type hand struct {
+	ctx   context.Context
+	buf   []byte
+	files []found
+}
+
+// walk returns the files below the place that are wanted, newest first. The rules of the directories above it hold too.
+func (w *walker) walk(ctx context.Context, p place) ([]found, error) {
+	var above []rules
 	at := ""
 	for _, name := range strings.Split(p.rel, "/") {
 		if name == "." {
 			break
 		}
-		all = append(all, rulesIn(root, at)...)
+		above = append(above, rulesIn(w.root, at)...)
 		at = path.Join(at, name)
 	}
-	dir, err := openDir(root, p.rel, false)
-	if err != nil {
-		return err
+	w.queue = newQueue(errand{rel: at, rules: above})
+	hands := make([]hand, walkWidth)
+	workers := pool.New().WithMaxGoroutines(len(hands))
+	for i := range hands {
+		hands[i].ctx = ctx
+		workers.Go(func() { w.work(&hands[i]) })
 	}
-	defer dir.Close()
-	return w.enter(ctx, dir, at, all, 0)
+	workers.Wait()
+	var out []found
+	for _, h := range hands {
+		out = append(out, h.files...)
+	}
+	slices.SortFunc(out, newestFirst)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case w.seen.Load() > maxWalk:
+		return nil, errTooMany
+	}
+	return out, nil
+}
+
+func newestFirst(a, b found) int {
+	switch {
+	case a.time > b.time:
+		return -1
+	case a.time < b.time:
+		return 1
+	}
+	return strings.Compare(a.rel, b.rel)
+}
+
+func (w *walker) work(h *hand) {
+	for {
+		e, ok := w.queue.take()
+		if !ok {
+			return
+		}
+		func() {
+			defer w.queue.done()
+			if e.dir != nil {
+				defer e.dir.release()
+			}
+			switch {
+			case h.ctx.Err() != nil || w.seen.Load() > maxWalk:
+			case e.dir != nil:
+				w.lookAt(h, e.dir, e.files)
+			default:
+				w.enter(h, e)
+			}
+		}()
+	}
+}
+
+// enter lists a directory, gives its directories to whoever is free, and looks at its files. What is gone or unreadable
+// meanwhile is left out.
+func (w *walker) enter(h *hand, e errand) {
+	dir, err := openDir(w.root, path.Clean(e.rel), false)
+	if err != nil {
+		return
+	}
+	shared := &sharedDir{file: dir}
+	shared.holders.Store(1)
+	defer shared.release()
+	entries, err := dir.ReadDir(-1)
+	if err != nil || w.seen.Add(int64(len(entries))) > maxWalk {
+		return
+	}
+	all := e.rules
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(ignoreFiles, e.Name()) }) {
+		all = append(slices.Clip(all), readRules(dir, e.rel)...)
+	}
+	var files []found
+	for _, one := range entries {
+		rel := one.Name()
+		if e.rel != "" {
+			rel = e.rel + "/" + rel
+		}
+		switch {
+		case strings.EqualFold(one.Name(), ".git"):
+		case one.Name()[0] == '.' && !w.hidden || ignored(all, rel, one.IsDir()):
+			w.leftOut.Add(1)
+		case one.IsDir() && e.depth < maxDepth:
+			w.queue.put(errand{rel: rel, rules: all, depth: e.depth + 1})
+		case one.Type().IsRegular() || one.Type()&fs.ModeSymlink != 0:
+			if w.want(rel) {
+				files = append(files, found{rel: rel, link: !one.Type().IsRegular()})
+			}
+		}
+	}
+	for len(files) > walkChunk {
+		shared.holders.Add(1)
+		w.queue.put(errand{dir: shared, files: files[:walkChunk:walkChunk]})
+		files = files[walkChunk:]
+	}
+	w.lookAt(h, shared, files)
+}
+
+func (w *walker) lookAt(h *hand, dir *sharedDir, files []found) {
+	fd := int(dir.file.Fd())
+	for i := range files {
+		if h.ctx.Err() != nil {
+			return
+		}
+		if w.look(h, fd, &files[i]) {
+			h.files = append(h.files, files[i])
+		}
+	}
+}
+
+// dated notes when a file last changed. It is false of one that is gone.
+func dated(_ *hand, dir int, f *found) bool {
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, path.Base(f.rel), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return false
+	}
+	f.time = st.Mtim.Nano()
+	return true
 }
 
 func rulesIn(root, rel string) []rules {
@@ -63,62 +194,85 @@ func rulesIn(root, rel string) []rules {
 	return readRules(dir, rel)
 }
 
-// readRules is empty where there is no readable .gitignore file; a link is not followed.
-func readRules(dir *os.File, rel string) []rules {
-	f, info, err := statOf(openAt(dir, ".gitignore", plainly, 0))
-	if err != nil {
-		return nil
+// readRules is empty where there is no readable ignore file; a link is not followed.
+func readRules(dir *os.File, rel string) (all []rules) {
+	for _, name := range ignoreFiles {
+		f, info, err := statOf(openAt(dir, name, plainly, 0))
+		if err != nil {
+			continue
+		}
+		if data, err := load(f, info, maxIgnore); err == nil {
+			all = append(all, parseRules(rel, data))
+		}
+		f.Close()
 	}
-	defer f.Close()
-	data, err := load(f, info, maxIgnore)
-	if err != nil {
-		return nil
-	}
-	return []rules{parseRules(rel, data)}
+	return all
 }
 
-func (w *walker) enter(ctx context.Context, dir *os.File, rel string, all []rules, depth int) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	entries, err := dir.ReadDir(-1)
-	if err != nil {
-		return nil // gone or unreadable meanwhile
-	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".gitignore" }) {
-		all = append(slices.Clip(all), readRules(dir, rel)...)
-	}
-	for _, e := range entries {
-		if err := w.take(ctx, dir, e, path.Join(rel, e.Name()), all, depth); err != nil {
-			return err
-		}
-	}
-	return nil
+// errand is a directory to list, or some files of one that is open.
+type errand struct {
+	rel   string
+	rules []rules
+	depth int
+
+	dir   *sharedDir
+	files []found
 }
 
-func (w *walker) take(ctx context.Context, dir *os.File, e fs.DirEntry, rel string, all []rules, depth int) error {
-	if w.seen++; w.seen > maxWalk {
-		return errTooMany
+// sharedDir is an open directory that closes when nobody holds it.
+type sharedDir struct {
+	file    *os.File
+	holders atomic.Int32
+}
+
+func (d *sharedDir) release() {
+	if d.holders.Add(-1) == 0 {
+		d.file.Close()
 	}
-	hidden := strings.HasPrefix(e.Name(), ".")
-	if strings.EqualFold(e.Name(), ".git") || hidden && !w.hidden || ignored(all, rel, e.IsDir()) {
-		return nil
+}
+
+// queue is the errands that wait. The last one put is the first one taken, which keeps few directories open.
+type queue struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	waiting []errand // guarded by mu
+	open    int      // guarded by mu: errands that are not done
+}
+
+func newQueue(first errand) *queue {
+	q := &queue{waiting: []errand{first}, open: 1}
+	q.changed = sync.NewCond(&q.mu)
+	return q
+}
+
+func (q *queue) put(e errand) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, e)
+	q.open++
+	q.changed.Signal()
+}
+
+// take waits for an errand. It is false when all are done.
+func (q *queue) take() (errand, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.waiting) == 0 && q.open > 0 {
+		q.changed.Wait()
 	}
-	if !e.IsDir() {
-		link := e.Type()&fs.ModeSymlink != 0
-		if (link || e.Type().IsRegular()) && w.want(rel) {
-			w.files = append(w.files, found{rel, link})
-		}
-		return nil
+	if q.open == 0 {
+		return errand{}, false
 	}
-	if depth >= maxDepth {
-		return nil
+	last := len(q.waiting) - 1
+	e := q.waiting[last]
+	q.waiting = q.waiting[:last]
+	return e, true
+}
+
+func (q *queue) done() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.open--; q.open == 0 {
+		q.changed.Broadcast()
 	}
-	sub, err := openAt(dir, e.Name(), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil // gone or unreadable meanwhile
-	}
-	defer sub.Close()
-	return w.enter(ctx, sub, rel, all, depth+1)
 }

@@ -90,10 +90,12 @@ func (w *world) fault(want tools.Fault, words string, name string, a args) tools
 
 func (w *world) path(rel string) string { return filepath.Join(w.env.Root, rel) }
 
+// put makes a file. All that it makes are equally old.
 func (w *world) put(rel, content string) {
 	w.Helper()
 	w.must(os.MkdirAll(filepath.Dir(w.path(rel)), 0o755))
 	w.must(os.WriteFile(w.path(rel), []byte(content), 0o644))
+	w.must(os.Chtimes(w.path(rel), time.Time{}, time.Unix(1e9, 0)))
 }
 
 func (w *world) get(rel string) string {

@@ -1,11 +1,14 @@
 package builtin
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
 
@@ -98,8 +101,33 @@ func planWrite(env *tools.Env, a writeArgs) (change, *tools.Result, error) {
 	if no := c.stale(env, a.Path, []span{{1, max(1, countLines(c.before))}}); no != nil {
 		return c, no, nil
 	}
+	if why := lossy(c.before, a.Content); why != "" {
+		return refused(tools.Refuse(tools.Validation, "write "+a.Path+": "+why))
+	}
 	c.become([]byte(a.Content), compare(string(c.before), a.Content))
 	return c, nil, nil
+}
+
+// lossy says why a text cannot take the place of a content without damage that its writer may not see: it is no text, or
+// the new one holds what read shows in the place of bytes that are not UTF-8.
+func lossy(before []byte, text string) string {
+	const next = ": if it is to become text, convert or remove it with sh first"
+	switch {
+	case utf16(before):
+		return "the file is UTF-16 text, and would become UTF-8" + next
+	case binary(before):
+		return "it is a binary file" + next
+	case utf8.Valid(before):
+		return ""
+	case strings.ContainsRune(text, utf8.RuneError):
+		return "content holds U+FFFD, which stands for bytes that are not UTF-8: use edit, which leaves them as they are"
+	}
+	for _, shown := range escapes(before) {
+		if strings.Contains(text, shown) && !bytes.Contains(before, []byte(shown)) {
+			return "content holds " + shown + ", which read shows for a byte that is not UTF-8: use edit, which leaves it as it is"
+		}
+	}
+	return ""
 }
 
 const maxCompared = 512 << 10 // bytes that are compared line by line, which takes long where little agrees
