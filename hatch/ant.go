@@ -35,6 +35,7 @@ type life struct {
 	lease   *lease
 	env     *tools.Env
 	ant     *ant.Ant
+	chain   *chained                // the models that it asks
 	shelf   *tools.Registry         // from which its own registry is carved
 	ending  <-chan struct{}         // closed when the run is being stopped
 	halted  func() error            // why the run is being stopped; nil while it is not

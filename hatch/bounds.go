@@ -53,12 +53,14 @@ func (c *Colony) bound() (err error) {
 
 // split says whether a model in use has a price, and names one whose price is unknown.
 func (c *Colony) split() (priced bool, unpriced string) {
-	for _, m := range c.models {
-		switch m.rate.State {
-		case event.Known:
-			priced = true
-		case event.Unknown:
-			unpriced = m.String()
+	for _, first := range c.models {
+		for _, m := range append([]chosen{first}, first.next...) {
+			switch m.rate.State {
+			case event.Known:
+				priced = true
+			case event.Unknown:
+				unpriced = m.String()
+			}
 		}
 	}
 	return priced, unpriced

@@ -80,5 +80,6 @@ func (l *life) way() model.Provider {
 		}
 		c.links = append(c.links, link{way.governor.Around(asked), m, last})
 	}
+	l.chain = c
 	return c
 }

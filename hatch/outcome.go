@@ -105,17 +105,9 @@ func (l *life) stopped(e ant.Ending) queen.Outcome {
 	if e.Cause != nil {
 		usage, _, _ := l.log.of("")
 		out.Fatal = e.Cause.Fatal() || usage.Requests == 0
-		out.Detail = l.advise(l.answers(), e.Cause)
+		out.Detail = l.advise(l.chain.links[l.chain.at].model, e.Cause)
 	}
 	return out
-}
-
-// answers is the model that the ant's requests went to last: the end of its chain where one failed after the other.
-func (l *life) answers() chosen {
-	if n := len(l.model.next); n > 0 {
-		return l.model.next[n-1]
-	}
-	return l.model
 }
 
 // advise says what a provider's refusal means and what to do.

@@ -18,32 +18,37 @@ type route struct {
 // routes opens one client and one governor for each key and model in use.
 func (c *Colony) routes() (map[string]route, error) {
 	out, keys := map[string]route{}, map[string]*model.Key{}
-	for _, first := range c.models {
-		all := append([]chosen{first}, first.next...)
-		if small, ok := c.small(first); ok {
-			all = append(all, small)
+	for _, m := range c.reached() {
+		if _, ok := out[m.String()]; ok {
+			continue
 		}
-		for _, m := range all {
-			if _, ok := out[m.String()]; ok {
-				continue
-			}
-			if keys[m.provider] == nil {
-				keys[m.provider] = model.NewKey()
-			}
-			client, err := c.client(m)
-			if err != nil {
-				return nil, fmt.Errorf("provider %s: %w", m.provider, err)
-			}
-			governor, err := model.NewGovernor(model.GovernorParts{
-				Attempts: c.settings.limits.Attempts, Output: m.output, Key: keys[m.provider], Throttled: c.throttled,
-			})
-			if err != nil {
-				return nil, err
-			}
-			out[m.String()] = route{client, governor}
+		if keys[m.provider] == nil {
+			keys[m.provider] = model.NewKey()
 		}
+		client, err := c.client(m)
+		if err != nil {
+			return nil, fmt.Errorf("provider %s: %w", m.provider, err)
+		}
+		governor, err := model.NewGovernor(model.GovernorParts{
+			Attempts: c.settings.limits.Attempts, Output: m.output, Key: keys[m.provider], Throttled: c.throttled,
+		})
+		if err != nil {
+			return nil, err
+		}
+		out[m.String()] = route{client, governor}
 	}
 	return out, nil
+}
+
+// reached are all models that the run may ask: those of its cards, those that take over, and those that sum up.
+func (c *Colony) reached() (all []chosen) {
+	for _, m := range c.models {
+		all = append(append(all, m), m.next...)
+		if small, ok := c.small(m); ok {
+			all = append(all, small)
+		}
+	}
+	return all
 }
 
 // client speaks the wire of a model's provider.
