@@ -14,7 +14,7 @@ import (
 	"colony/tools"
 )
 
-// Parts is what an ant is made of. All fields are needed but Layers, Effort and Nudges.
+// Parts is what an ant is made of. All fields are needed but Layers, Effort, Priority and Nudges.
 type Parts struct {
 	Run, Task, Ant string
 	System         string         // the whole system prompt
@@ -22,6 +22,7 @@ type Parts struct {
 	Name           string         // of the model, as its provider spells it
 	Effort         string
 	CacheKey       string
+	Priority       int // of its requests
 	OutputLimit    int
 	Env            *tools.Env // Env.Tools is the carved registry; Env.Cwd is set by New
 	Layers         []tools.Layer
@@ -32,7 +33,8 @@ type Parts struct {
 	Calls          func(int) error                                           // counts calls against the caps; a *model.CapError refuses
 	Low            func() (string, error)                                    // a word on what is left of the caps, when it is little and not yet said
 	Heard          func() []string                                           // texts from outside since the last time, for the next tool boundary
-	Memory         *Memory                                                   // of an earlier life, or NewMemory
+	Window         Window
+	Memory         *Memory // of an earlier life, or NewMemory
 }
 
 // Ant is one card at work on one task. Its methods are not for concurrent use.
@@ -41,11 +43,14 @@ type Ant struct {
 	memory  *Memory
 	handler tools.Handler
 	nudged  int
+	refused int   // requests in a row that were too long
+	bytes   int64 // of the last request that was counted
+	tokens  int64 // of it
 }
 
 // New makes an ant that is ready to be told its task.
 func New(p Parts) (*Ant, error) {
-	if p.Model == nil || p.Env == nil || p.Env.Tools == nil || p.Log == nil || p.Calls == nil || p.Foresee == nil || p.Low == nil || p.Heard == nil || p.Memory == nil || p.Width < 1 {
+	if p.Model == nil || p.Env == nil || p.Env.Tools == nil || p.Log == nil || p.Calls == nil || p.Foresee == nil || p.Low == nil || p.Heard == nil || p.Memory == nil || p.Window.Tokens == nil || p.Window.Learn == nil || p.Width < 1 {
 		return nil, errors.New("ant: parts are missing")
 	}
 	a := &Ant{parts: p, memory: p.Memory}
@@ -128,23 +133,48 @@ func (a *Ant) nudge(ctx context.Context, text string) error {
 	return nil
 }
 
+// ask sends the next request, made to fit into the window. One that was too long all the same is made smaller and sent
+// again.
 func (a *Ant) ask(ctx context.Context) (model.Message, *Ending) {
-	id := fmt.Sprintf("%s.%d", a.parts.Ant, a.memory.ask())
-	reply, err := a.parts.Model.Complete(ctx, model.Request{
+	for {
+		ending, err := a.fit(ctx)
+		if err != nil {
+			failed := EndingOf(ctx, err)
+			return model.Message{}, &failed
+		}
+		if ending != nil {
+			return model.Message{}, ending
+		}
+		req := a.request(fmt.Sprintf("%s.%d", a.parts.Ant, a.memory.ask()))
+		reply, err := a.parts.Model.Complete(ctx, req, func(model.Delta) {})
+		if a.tooLong(err) {
+			continue
+		}
+		if err != nil {
+			failed := EndingOf(ctx, err)
+			return model.Message{}, &failed
+		}
+		a.refused = 0
+		if input := reply.Usage.Input(); input > 0 && !reply.Estimated {
+			a.bytes, a.tokens = int64(req.Bytes()), input
+		}
+		a.memory.replied(reply.Message)
+		return reply.Message, nil
+	}
+}
+
+// request is the next request.
+func (a *Ant) request(id string) model.Request {
+	return model.Request{
 		ID:          id,
 		Model:       a.parts.Name,
 		Messages:    append([]model.Message{{Role: model.System, Text: a.parts.System}}, a.memory.Messages()...),
 		Tools:       a.parts.Env.Tools.Specs(),
-		OutputLimit: a.parts.OutputLimit,
+		OutputLimit: a.output(),
 		Effort:      a.parts.Effort,
 		CacheKey:    a.parts.CacheKey,
-	}, func(model.Delta) {})
-	if err != nil {
-		ending := EndingOf(ctx, err)
-		return model.Message{}, &ending
+		Priority:    a.parts.Priority,
 	}
-	a.memory.replied(reply.Message)
-	return reply.Message, nil
 }
 
 func (a *Ant) batch(ctx context.Context, calls []tools.Call) (*Ending, error) {

@@ -21,6 +21,7 @@ func (a *Ant) record(next tools.Handler) tools.Handler {
 			r.Duration = env.Now().Sub(start)
 		}
 		done := doneOf(p, r)
+		done.Recovered = a.memory.Spelt()
 		if err := a.note(done); err != nil {
 			return r, err
 		}

@@ -3,6 +3,7 @@ package ant
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
 	"colony/event"
@@ -17,6 +18,7 @@ type Memory struct {
 	messages []model.Message // without the results of the last reply
 	open     []tools.Call    // calls of the last reply
 	results  map[string]event.ToolDone
+	spelt    bool // they stood in its text
 	loaded   []string
 	seen     []tools.Seen
 	cwd      string
@@ -47,12 +49,14 @@ func (m *Memory) Apply(e event.Event) error {
 		m.answered(body.Ask)
 	case event.AntEnded:
 		m.ended()
+	case event.AntCompacted:
+		m.compacted(body)
 	case event.ModelRequested:
 		if body.Attempt == 1 {
 			m.ask()
 		}
 	case event.ModelReplied:
-		if body.Outcome != "ok" {
+		if body.Outcome != "ok" || strings.HasSuffix(body.Request, summaryMark) {
 			return nil
 		}
 		message := model.Message{Role: model.Assistant} // of an empty reply the log holds no more
@@ -153,6 +157,14 @@ func (m *Memory) replied(message model.Message) {
 	m.turns++
 	m.messages = append(m.messages, message)
 	m.open = message.Calls
+	m.spelt = message.Recovered
+}
+
+// Spelt reports whether the calls of the last reply stood in its text.
+func (m *Memory) Spelt() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.spelt
 }
 
 func (m *Memory) done(d event.ToolDone) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -62,14 +61,14 @@ func cutLine(text, line string) (before, after string, found bool) {
 	return text, "", false
 }
 
-var keyLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+(.*))?$`)
+var keyLine = lazily(`^([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+(.*))?$`)
 
 // loose reads a head that is no YAML, as many are whose descriptions hold a colon: a line that begins with a key opens a
 // field, the lines that follow belong to it.
 func loose(head string) []field {
 	var fields []field
 	for line := range strings.SplitSeq(head, "\n") {
-		if m := keyLine.FindStringSubmatch(line); m != nil {
+		if m := keyLine().FindStringSubmatch(line); m != nil {
 			fields = append(fields, field{m[1], m[2]})
 		} else if n := len(fields) - 1; n >= 0 && strings.TrimSpace(line) != "" {
 			fields[n].value = fmt.Sprint(fields[n].value) + "\n" + strings.TrimSpace(line)

@@ -15,6 +15,7 @@ type Card struct {
 	Escalate                                 string // the model that goes on after the last failed gate; empty for none
 	Tools                                    []string
 	Permissions                              Permissions
+	Sandbox                                  Sandbox
 	Caps                                     Caps
 	Gates                                    []string
 	Skills                                   []string // what the ant may call up; with any, skill is one of Tools
@@ -39,6 +40,13 @@ type Permissions struct {
 	Allow []string `yaml:"allow"`
 	Ask   []string `yaml:"ask"`
 	Deny  []string `yaml:"deny"`
+}
+
+// Sandbox is what confines an ant's processes. It only tightens: the level is the most that the run's may be, and is
+// empty where the card leaves it to the run; Net are hosts that they reach where the level is workspace+net.
+type Sandbox struct {
+	Level string
+	Net   []string
 }
 
 // Caps bound one ant; a nil field does not. Output is the limit of one reply in tokens, 0 for the setting's.

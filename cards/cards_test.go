@@ -65,7 +65,7 @@ func TestAllFaultsComeAtOnce(t *testing.T) {
 escalate: openai/x
 effort: huge
 tools: [read, read, " ", 3]
-sandbox: {level: workspace}
+sandbox: {level: "off", net: [a.test, a.test, ""]}
 env: [A]
 caps: {usd: 0, tokens: -1, output: 1.5, wall: soon}
 gates: [" "]
@@ -84,7 +84,9 @@ prompt: b
 		`4:15 read is here twice: keep one`,
 		`4:21 this entry is empty: delete it`,
 		`4:26 want text, got a number: quote it to make it text`,
-		`5:1 sandbox is not built yet: delete this key`,
+		`5:18 a card cannot take the sandbox away: that is the user's to say, with --sandbox off`,
+		`5:39 a.test is here twice: keep one`,
+		`5:47 this entry is empty: delete it`,
 		`6:1 env is not built yet: delete this key`,
 		`7:13 usd must be more than 0`,
 		`7:24 tokens must be more than 0`,
@@ -161,8 +163,8 @@ func TestLint(t *testing.T) {
 func TestLintModels(t *testing.T) {
 	for model, want := range map[string]string{
 		"default": "", "small": "", "openai/gpt": "", "ollama/a/b:7b": "",
-		"gpt":      `2:8 card c: the model "gpt" names no provider: write provider/model, default or small`,
-		"openai/":  `2:8 card c: the model "openai/" names no provider: write provider/model, default or small`,
+		"gpt":      `2:8 card c: the model "gpt" names no provider: write provider/model, default, small`,
+		"openai/":  `2:8 card c: the model "openai/" names no provider: write provider/model, default, small`,
 		"openia/x": `2:8 card c: unknown provider "openia": did you mean openai?`,
 		"acme/x":   `2:8 card c: unknown provider "acme": there are ollama, openai`,
 	} {
@@ -170,7 +172,7 @@ func TestLintModels(t *testing.T) {
 		if len(faults) > 0 {
 			t.Fatal(faults)
 		}
-		got := texts(cards.LintModels(c, []string{"ollama", "openai"}))
+		got := texts(cards.LintModels(c, []string{"ollama", "openai"}, []string{"default", "small"}))
 		if strings.Join(got, "|") != strings.TrimPrefix(want+"|"+strings.Replace(want, "2:8", "3:11", 1), "|") {
 			t.Errorf("%s: got %q", model, got)
 		}

@@ -203,7 +203,7 @@ func TestSchemaIsTheFormat(t *testing.T) {
 	}
 	walk("", data)
 	text := "name: whole\ndescription: D\nmodel: m\nescalate: e/m\neffort: low\nprompt: p\ntools: [done]\npermissions: {allow: [read], ask: [edit], deny: [sh]}\n" +
-		"caps: {usd: 1, tokens: 2, output: 3, turns: 4, wall: 5m, calls: 6}\ngates: [make]\nhatch: [whole]\nskills: [s]\nparallel: 7\n"
+		"sandbox: {level: workspace+net, net: [a.test]}\ncaps: {usd: 1, tokens: 2, output: 3, turns: 4, wall: 5m, calls: 6}\ngates: [make]\nhatch: [whole]\nskills: [s]\nparallel: 7\n"
 	s, faults := project(t, text, "name: child\nextends: whole\n")
 	if len(faults) > 0 {
 		t.Fatal(faults)
@@ -246,6 +246,8 @@ func TestSchemaJudgesAsTheFormatDoes(t *testing.T) {
 		"name: a\ncaps: {usd: none, wall: 1h30m, turns: none}\n", "name: a\ncaps: {turns: 1.5}\n", "name: a\ncaps: {wall: soon}\n", "name: a\nparallel: 0\n",
 		"name: a\nextends: b\n", "name: a\nextends: B\n", "name: a\ngates: [true, make]\n", "name: a\ngates: [[x]]\n", "name: a\nhatch: [scout]\n", "name: a\nhatch: [Scout]\n", "description: a\n",
 		"name: a\ntools: [read, read]\n", "name: a\ncaps: {output: none}\n",
+		"name: a\nsandbox: {level: workspace, net: none}\n", "name: a\nsandbox: {net: [a.test, registries]}\n", "name: a\nsandbox: {net: [a.test, a.test]}\n",
+		"name: a\nsandbox: {level: off}\n", "name: a\nsandbox: {net: registries}\n", "name: a\nsandbox: {hosts: [a]}\n",
 	}
 	for _, c := range cards.Builtin() {
 		texts = append(texts, c.Text)

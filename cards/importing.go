@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
@@ -84,11 +83,11 @@ func toolOf(file string, a agent) string {
 	return "claude"
 }
 
-var notName = regexp.MustCompile(`[^a-z0-9_-]+`)
+var notName = lazily(`[^a-z0-9_-]+`)
 
 // slug is a text as a card's name; empty where nothing of it can be one.
 func slug(text string) string {
-	text = strings.Trim(notName.ReplaceAllString(strings.ToLower(text), "-"), "-_")
+	text = strings.Trim(notName().ReplaceAllString(strings.ToLower(text), "-"), "-_")
 	return strings.TrimRight(text[:min(len(text), 64)], "-_")
 }
 

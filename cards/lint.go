@@ -60,16 +60,16 @@ func LintSkills(c Card, skills []string) strict.Faults {
 	return faults.Sorted()
 }
 
-// LintModels checks the models that the card names: each is default, small, or a model of one of the providers.
-func LintModels(c Card, providers []string) strict.Faults {
+// LintModels checks the models that the card names: each is one of the names for models, or a model of one of the providers.
+func LintModels(c Card, providers, names []string) strict.Faults {
 	var faults strict.Faults
 	for _, named := range [][2]string{{"model", c.Model}, {"escalate", c.Escalate}} {
 		provider, model, both := strings.Cut(named[1], "/")
 		text := ""
 		switch {
-		case named[1] == "" || named[1] == "default" || named[1] == "small":
+		case named[1] == "" || slices.Contains(names, named[1]):
 		case !both || model == "" || provider == "":
-			text = fmt.Sprintf("card %s: the model %s names no provider: write provider/model, default or small", c.Name, quoted(named[1]))
+			text = fmt.Sprintf("card %s: the model %s names no provider: write provider/model, %s", c.Name, quoted(named[1]), strings.Join(names, ", "))
 		case !slices.Contains(providers, provider):
 			text = fmt.Sprintf("card %s: unknown provider %s", c.Name, quoted(provider))
 			if near := strict.Nearest(provider, providers); near != "" {
@@ -83,6 +83,17 @@ func LintModels(c Card, providers []string) strict.Faults {
 		}
 	}
 	return faults.Sorted()
+}
+
+// LintHosts checks each host that the card's processes may reach.
+func LintHosts(c Card, check func(host string) error) strict.Faults {
+	var faults strict.Faults
+	for i, host := range c.Sandbox.Net {
+		if err := check(host); err != nil {
+			faults = append(faults, c.fault(fmt.Sprintf("sandbox.net[%d]", i), fmt.Sprintf("card %s: %v", c.Name, err)))
+		}
+	}
+	return faults
 }
 
 // endings are the tools with which an ant ends: a worker, a planner, a reviewer.

@@ -3,7 +3,6 @@ package cards
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +19,7 @@ type raw struct {
 	Prompt      string      `yaml:"prompt"`
 	Tools       []string    `yaml:"tools"`
 	Permissions Permissions `yaml:"permissions"`
-	Sandbox     struct{}    `yaml:"sandbox" strict:"later"`
+	Sandbox     rawSandbox  `yaml:"sandbox"`
 	Env         []string    `yaml:"env" strict:"later"`
 	Caps        rawCaps     `yaml:"caps"`
 	Gates       []gate      `yaml:"gates"`
@@ -29,6 +28,47 @@ type raw struct {
 	Skills      []string    `yaml:"skills"`
 	MCP         struct{}    `yaml:"mcp" strict:"later"`
 	Extends     name        `yaml:"extends"`
+}
+
+type rawSandbox struct {
+	Level level `yaml:"level"`
+	Net   hosts `yaml:"net"`
+}
+
+// Check finds hosts that no process of the card could reach.
+func (s *rawSandbox) Check(fault func(path, text string)) {
+	if len(s.Net) > 0 && s.Level != "" && s.Level != "workspace+net" {
+		fault("net", fmt.Sprintf("at level %s nothing is reached: write level: workspace+net, or net: none", s.Level))
+	}
+}
+
+// level is a level of the sandbox that a card may ask for.
+type level string
+
+var levels = []string{"read-only", "workspace", "workspace+net"}
+
+// UnmarshalText takes the levels that confine.
+func (l *level) UnmarshalText(text []byte) error {
+	if string(text) == "off" {
+		return errors.New("a card cannot take the sandbox away: that is the user's to say, with --sandbox off")
+	}
+	if !slices.Contains(levels, string(text)) {
+		return fmt.Errorf("unknown level %q: there are %s", text, strings.Join(levels, ", "))
+	}
+	*l = level(text)
+	return nil
+}
+
+// hosts is a list of hosts; in one word, one of them, or none.
+type hosts []string
+
+// UnmarshalText takes one word.
+func (h *hosts) UnmarshalText(text []byte) error {
+	*h = nil
+	if string(text) != "none" {
+		*h = hosts{string(text)}
+	}
+	return nil
 }
 
 type rawCaps struct {
@@ -52,7 +92,7 @@ func (g *gate) UnmarshalText(text []byte) error {
 	return nil
 }
 
-var nameShape = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var nameShape = lazily(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 const nameText = "a card's name is a-z, 0-9, dash and underscore, at most 64, and begins with a letter or digit"
 
@@ -61,7 +101,7 @@ type name string
 
 // UnmarshalText takes what can be a card's name.
 func (n *name) UnmarshalText(text []byte) error {
-	if !nameShape.Match(text) {
+	if !nameShape().Match(text) {
 		return errors.New(nameText)
 	}
 	*n = name(text)
@@ -90,7 +130,7 @@ func Parse(source string, data []byte) (Card, strict.Faults) {
 	}
 	var r raw
 	faults = append(faults, doc.Decode(&r)...)
-	if r.Name != "" && !nameShape.MatchString(r.Name) {
+	if r.Name != "" && !nameShape().MatchString(r.Name) {
 		faults = append(faults, doc.Fault("name", nameText))
 	}
 	faults = append(faults, lists(doc, r, faults)...)
@@ -100,7 +140,7 @@ func Parse(source string, data []byte) (Card, strict.Faults) {
 // lists finds empty and repeated entries of the card's lists, but for entries that are named in known.
 func lists(doc *strict.Doc, r raw, known strict.Faults) strict.Faults {
 	var faults strict.Faults
-	for path, list := range map[string][]string{"tools": r.Tools, "skills": r.Skills, "permissions.allow": r.Permissions.Allow, "permissions.ask": r.Permissions.Ask, "permissions.deny": r.Permissions.Deny} {
+	for path, list := range map[string][]string{"tools": r.Tools, "skills": r.Skills, "permissions.allow": r.Permissions.Allow, "permissions.ask": r.Permissions.Ask, "permissions.deny": r.Permissions.Deny, "sandbox.net": r.Sandbox.Net} {
 		for i, entry := range list {
 			at := fmt.Sprintf("%s[%d]", path, i)
 			wrong := func(f strict.Fault) bool {
@@ -121,7 +161,7 @@ func lists(doc *strict.Doc, r raw, known strict.Faults) strict.Faults {
 func (r raw) card(source string, data []byte, doc *strict.Doc) Card {
 	c := Card{
 		Name: r.Name, Description: r.Description, Model: r.Model, Escalate: r.Escalate, Effort: string(r.Effort), Prompt: r.Prompt,
-		Tools: r.Tools, Permissions: r.Permissions, Skills: r.Skills, Parallel: r.Parallel, Extends: string(r.Extends),
+		Tools: r.Tools, Permissions: r.Permissions, Skills: r.Skills, Sandbox: Sandbox{Level: string(r.Sandbox.Level), Net: r.Sandbox.Net}, Parallel: r.Parallel, Extends: string(r.Extends),
 		Caps:   Caps{PicoUSD: (*int64)(r.Caps.USD), Tokens: r.Caps.Tokens, Turns: r.Caps.Turns, Calls: r.Caps.Calls, Wall: r.Caps.Wall, Output: r.Caps.Output},
 		Source: source, SHA256: hash(data), Text: string(data), doc: doc,
 	}

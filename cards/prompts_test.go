@@ -93,3 +93,11 @@ func builtin(t *testing.T, name string) cards.Card {
 	t.Fatalf("no built-in card %s", name)
 	return cards.Card{}
 }
+
+func TestCompactionSaysEveryPoint(t *testing.T) {
+	prompt, err := os.ReadFile("../ant/compact.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held(t, string(prompt), strings.Fields("K0 K1 K2 K3 K4 K5 K6 K7 K8 K9"), points(t, "Compaction"))
+}

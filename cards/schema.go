@@ -22,7 +22,9 @@ var about = map[string]string{
 	"permissions.allow": "Calls that run without a question.",
 	"permissions.ask":   "Calls that are asked about.",
 	"permissions.deny":  "Calls that are denied, whatever allows them.",
-	"sandbox":           "What confines the ant's processes.",
+	"sandbox":           "What confines the ant's processes. It only tightens what the run has.",
+	"sandbox.level":     "The most that the level may be: read-only, workspace or workspace+net.",
+	"sandbox.net":       "Hosts that commands reach where the level is workspace+net: names, *.name, registries, or none.",
 	"env":               "Names of variables that the ant's commands get from the user's environment.",
 	"caps":              "The most that one ant may use.",
 	"caps.usd":          "Dollars, or none.",
@@ -77,10 +79,15 @@ func shape(key string, t reflect.Type, rule string) map[string]any {
 		return map[string]any{"anyOf": []any{shape(key, t.Elem(), rule), map[string]any{"const": "none"}}}
 	}
 	switch t {
+	case reflect.TypeFor[level]():
+		return map[string]any{"enum": levels}
+	case reflect.TypeFor[hosts]():
+		word := map[string]any{"type": "string"}
+		return map[string]any{"anyOf": []any{word, map[string]any{"type": "array", "uniqueItems": true, "items": word}}}
 	case reflect.TypeFor[effort]():
 		return map[string]any{"enum": efforts}
 	case reflect.TypeFor[name]():
-		return map[string]any{"type": "string", "pattern": nameShape.String()}
+		return map[string]any{"type": "string", "pattern": nameShape().String()}
 	case reflect.TypeFor[gate]():
 		return map[string]any{"type": []string{"string", "boolean", "number"}}
 	case reflect.TypeFor[strict.USD]():
@@ -90,7 +97,7 @@ func shape(key string, t reflect.Type, rule string) map[string]any {
 	}
 	switch {
 	case key == "name":
-		return map[string]any{"type": "string", "pattern": nameShape.String()}
+		return map[string]any{"type": "string", "pattern": nameShape().String()}
 	case t.Kind() == reflect.String:
 		return map[string]any{"type": "string"}
 	case t.Kind() == reflect.Slice:

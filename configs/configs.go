@@ -21,11 +21,12 @@ type File struct {
 }
 
 // Parts are the tiers. Env is os.Environ(); only COLONY_SECTION_KEY=VALUE is read, and an empty value is none. Flags are typed options by
-// their key, as run.budget; a list is one entry, or a YAML or JSON list in brackets.
+// their key, as run.budget; a list is one entry, or a YAML or JSON list in brackets. Begun are the settings that a run began
+// with, in the place of User: what the organisation has bounded since is lowered to its bound.
 type Parts struct {
-	Organisation, User, Project File
-	Env                         []string
-	Flags                       map[string]string
+	Organisation, User, Begun, Project File
+	Env                                []string
+	Flags                              map[string]string
 }
 
 // Settings are the merged tiers. They are immutable and safe for concurrent use.
@@ -35,6 +36,8 @@ type Settings struct {
 	lists   map[string][]value // in the order in which they add up
 	entries map[string]value   // scalars inside the entries of map sections, whose names keep their case
 	held    strict.Faults
+	// ceilings are the organisation's bounds, by key.
+	ceilings map[string]value
 }
 
 // Load reads and checks all tiers. The error is strict.Faults: all that is wrong with any tier but the types
@@ -44,7 +47,7 @@ func Load(parts Parts) (*Settings, error) {
 	for _, f := range []struct {
 		tier tier
 		File
-	}{{organisation, parts.Organisation}, {user, parts.User}, {project, parts.Project}} {
+	}{{organisation, parts.Organisation}, {user, parts.User}, {begun, parts.Begun}, {project, parts.Project}} {
 		if f.Path != "" {
 			m.file(f.tier, f.Path, f.Data)
 		}
@@ -58,6 +61,12 @@ func Load(parts Parts) (*Settings, error) {
 		m.flag(key, text)
 	}
 	return m.Settings, m.faults.Sorted().Err()
+}
+
+// Bound is the most that a key may be, as the organisation wrote it; false where it bounds nothing.
+func (s *Settings) Bound(key string) (string, bool) {
+	v, bound := s.ceilings[key]
+	return v.scalar(), bound
 }
 
 // Held are a project's caps and limits that have no effect because they are not lower than the user's, for

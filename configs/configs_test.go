@@ -80,7 +80,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("got %+v", l)
 	}
 	all := section[map[string]provider](t, s, "providers")
-	if got := all["ollama"]; got != (provider{"http://127.0.0.1:11434/v1", "", "auto", "free", 1}) || len(all) != 7 {
+	if got := all["ollama"]; got != (provider{"http://127.0.0.1:11434/v1", "", "ollama", "free", 1}) || len(all) != 8 {
 		t.Errorf("got %+v", all)
 	}
 	if s.Origin("run.ants") != "default" || s.Origin("run.gates") != "default" || s.Origin("run.nothing") != "" {

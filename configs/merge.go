@@ -16,13 +16,12 @@ const separator = "::"
 // merge lays tier over tier.
 type merge struct {
 	*Settings
-	ceilings map[string]value // the organisation's
-	faults   strict.Faults
+	faults strict.Faults
 }
 
 func newMerge() *merge {
 	m := &merge{Settings: &Settings{keys: newSchema(), scalars: viper.NewWithOptions(viper.KeyDelimiter(separator)),
-		lists: map[string][]value{}, entries: map[string]value{}}, ceilings: map[string]value{}}
+		lists: map[string][]value{}, entries: map[string]value{}, ceilings: map[string]value{}}}
 	for _, key := range leaves(m.keys.doc, m.keys) {
 		v := value{doc: m.keys.doc, key: key, from: "default"}
 		switch {
@@ -116,6 +115,8 @@ func (m *merge) set(t tier, key string, v value) {
 		m.lists[key] = []value{v}
 	case t == organisation:
 		m.ceiling(key, v)
+	case t == begun && m.beyond(key, v):
+		m.put(t, key, m.ceilings[key])
 	case m.within(key, v):
 		m.put(t, key, v)
 	}
@@ -131,12 +132,17 @@ func (m *merge) ceiling(key string, v value) {
 
 // within says that the value is not beyond the organisation's.
 func (m *merge) within(key string, v value) bool {
-	most, bound := m.ceilings[key]
-	if !bound || !looser(key, v.scalar(), most.scalar()) {
+	if !m.beyond(key, v) {
 		return true
 	}
+	most := m.ceilings[key]
 	m.faults = append(m.faults, v.fault(fmt.Sprintf("%s may be at most %s: %s says so", key, most.scalar(), most.origin())))
 	return false
+}
+
+func (m *merge) beyond(key string, v value) bool {
+	most, bound := m.ceilings[key]
+	return bound && looser(key, v.scalar(), most.scalar())
 }
 
 // put lays a scalar over what is there. A project's cap that is not lower is held.

@@ -13,6 +13,7 @@ type tier int
 const (
 	organisation tier = iota
 	user
+	begun // the user's, when a run began
 	project
 	typed // a variable or a flag: the user, for this one command
 )
@@ -31,7 +32,7 @@ func caps(key string) bool {
 // repository: what it may set is listed, so a new key is not its own until somebody decides so.
 func refused(t tier, key string) string {
 	switch {
-	case t == user || t == typed || unites(key) || caps(key):
+	case t == user || t == begun || t == typed || unites(key) || caps(key):
 		return ""
 	case t == project && (key == "run.ants" || key == "run.card" || key == "run.setup"):
 		return ""

@@ -26,9 +26,12 @@ type AntTold struct {
 	Text string `json:"text"`
 }
 
-// AntCompacted is a conversation that was replaced by a summary.
+// AntCompacted is a conversation of which a summary took the place, or, where there is none, whose results were shortened.
+// Before and After are tokens, about.
 type AntCompacted struct {
 	Summary string `json:"summary"`
+	Results int    `json:"results,omitempty"` // the bytes that an older result keeps
+	Last    int    `json:"last,omitempty"`    // the bytes that each of the last results keeps; 0 for all
 	Before  int64  `json:"before"`
 	After   int64  `json:"after"`
 }
@@ -62,6 +65,7 @@ type ModelReplied struct {
 	Price       Price           `json:"price"`
 	RateDate    string          `json:"rate_date"`
 	Estimated   bool            `json:"estimated"`
+	CacheMiss   string          `json:"cache_miss,omitempty"` // why the cache did not serve what it could, where the provider says
 	FirstByteMs int64           `json:"first_byte_ms"`
 	Ms          int64           `json:"ms"`
 }

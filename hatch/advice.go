@@ -68,7 +68,7 @@ func rankOf(name string) int {
 
 // system is the system prompt of a card: the same for all its ants.
 func (c *Colony) system(card cards.Card) string {
-	return ant.System(card.Name, c.parts.prompt(card), c.advice)
+	return ant.System(card.Name, c.redact(c.parts.prompt(card)), c.advice)
 }
 
 // noDial is the dialler of tools in a run without network.

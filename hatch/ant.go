@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +17,6 @@ import (
 	"colony/event"
 	"colony/guard"
 	"colony/ledger"
-	"colony/model"
 	"colony/queen"
 	"colony/repo"
 	"colony/tools"
@@ -30,7 +30,8 @@ type life struct {
 	model   chosen
 	account ledger.Account
 	tree    *repo.Tree
-	box     confined
+	box     confined // for what is not its own: gates, hooks
+	reach   out      // what its commands reach
 	lease   *lease
 	env     *tools.Env
 	ant     *ant.Ant
@@ -155,9 +156,9 @@ func (l *life) wake(ctx context.Context, first string) error {
 		return err
 	}
 	if memory.Turns() == 0 {
-		return l.ant.Tell(ctx, "task", first)
+		return l.ant.Tell(ctx, "task", l.redact(first))
 	}
-	return l.ant.Tell(ctx, l.order.Kind, l.order.Told+l.redOutput())
+	return l.ant.Tell(ctx, l.order.Kind, l.redact(l.order.Told+l.redOutput()))
 }
 
 // animate makes the ant of a memory, with the model that it works with now.
@@ -168,18 +169,13 @@ func (l *life) animate(ctx context.Context, memory *ant.Memory) (err error) {
 		return err
 	}
 	system := l.system(l.card)
-	way := l.routed[l.model.String()]
-	asked := model.Provider(sending{l.book.Meter(l.account, way.client), l.halted})
-	if l.model.rate.State != event.Free {
-		asked = l.warmth.around(l.model.String()+" "+l.card.Name, asked)
-	}
 	l.ant, err = ant.New(ant.Parts{
-		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.card.Effort,
-		Model:    resting{way.governor.Around(asked), l.pauser, l.ending},
+		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.effort(),
+		Model:    resting{l.way(), l.pauser, l.ending},
 		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: layers, Foresee: policy.Foresee, Log: l.log,
 		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
 		Calls: func(n int) error { return l.book.Calls(l.account, n) },
-		Low:   l.low, Heard: l.take,
+		Low:   l.low, Heard: l.take, Window: l.window(), Priority: l.urgency(),
 	})
 	if err != nil {
 		return err
@@ -240,14 +236,18 @@ func (l *life) furnish() (err error) {
 		return fmt.Errorf("make the scratch directory: %w", err)
 	}
 	l.box = l.box.in(l.tree.Dir, scratch).with(l.lease.env())
+	hands, err := l.hands()
+	if err != nil {
+		return err
+	}
 	registry, err := l.shelf.Child(l.allowed(), nil)
 	if err != nil {
 		return err
 	}
 	registry.Freeze()
 	l.env = &tools.Env{
-		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(l.box.exec),
-		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: l.box.exec, Dial: noDial, Now: l.parts.Now,
+		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(hands.exec),
+		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: hands.exec, Dial: noDial, Now: l.parts.Now,
 		Progress: l.progress,
 	}
 	return l.equip(scratch)
@@ -326,16 +326,28 @@ func (l *life) hatched(system string) error {
 	})
 }
 
+// effort is how much the model is told to think; nothing where it is known that it cannot be told.
+func (l *life) effort() string {
+	if e, ok := l.catalogue.Lookup(l.model.provider, l.model.name); ok && !slices.Contains(e.Can, "effort") {
+		return ""
+	}
+	return l.card.Effort
+}
+
 func (l *life) append(body event.Body) error {
 	_, err := l.log.Append(context.Background(), event.Event{Run: l.run, Task: l.order.Task, Ant: l.order.Ant, Body: body})
 	return err
 }
 
 func (l *life) outputLimit() int {
+	limit := l.settings.limits.Output
 	if l.card.Caps.Output > 0 {
-		return l.card.Caps.Output
+		limit = l.card.Caps.Output
 	}
-	return l.settings.limits.Output
+	if l.model.output > 0 {
+		limit = min(limit, l.model.output)
+	}
+	return limit
 }
 
 // task is the first text that an ant is told. Its first line names the task.

@@ -209,6 +209,7 @@ func (c *Colony) edit(ctx context.Context, p plan.Plan, text []byte) (plan.Plan,
 		return p, text, strict.Faults{{Text: err.Error()}}
 	}
 	next, faults := plan.Parse("plan.yaml", edited)
+	c.cleanse(&next)
 	if len(faults) == 0 {
 		faults = c.faults(&next)
 	}

@@ -40,7 +40,7 @@ func (c *Colony) bound() (err error) {
 	}
 	if c.past != nil {
 		c.caps = c.again(usd, tokens, c.caps.Wall)
-		return nil
+		return c.bounded()
 	}
 	if priced || typedUSD {
 		c.caps.PicoUSD = usd
@@ -86,6 +86,39 @@ func (c *Colony) again(usd, tokens *int64, wall *time.Duration) ledger.Caps {
 		caps.Wall = wall
 	}
 	return caps
+}
+
+// bounded lowers the caps of a run that goes on to what the organisation bounds now.
+func (c *Colony) bounded() (err error) {
+	var most runSettings
+	for key, into := range map[string]*string{"run.budget": &most.Budget, "run.max_tokens": &most.MaxTokens, "run.wall": &most.Wall} {
+		*into = none
+		if text, bound := c.parts.Settings.Bound(key); bound {
+			*into = text
+		}
+	}
+	usd, err := most.budget()
+	if err != nil {
+		return err
+	}
+	tokens, err := most.tokens()
+	if err != nil {
+		return err
+	}
+	wall, err := most.wall()
+	if err != nil {
+		return err
+	}
+	c.caps.PicoUSD, c.caps.Tokens, c.caps.Wall = lower(c.caps.PicoUSD, usd), lower(c.caps.Tokens, tokens), lower(c.caps.Wall, wall)
+	return nil
+}
+
+// lower is the lower of two bounds; nil is none.
+func lower[N int64 | time.Duration](a, b *N) *N {
+	if a == nil || b != nil && *b < *a {
+		return b
+	}
+	return a
 }
 
 // typed reports whether a setting was given: with a run that goes on, now.

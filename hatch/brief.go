@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"colony/event"
 )
@@ -13,21 +14,16 @@ type Brief struct {
 	Run, Goal, Branch, Base string
 	Tasks, Ants             int
 	Planned                 bool // by the queen: Tasks is not known yet
-	Models                  []BriefModel
+	Models                  []ShownModel
 	Gates                   []string
 	Setup                   []string
 	NoGate                  bool
 	Mode, Level, Mechanism  string
+	Net                     []string // by card, what its commands reach; none where that is nothing
 	Caps                    event.Caps
-	Held                    []string // what the project's settings ask for in vain
+	Held                    []string // what the project's settings and cards ask for in vain
 	Left                    []string // uncommitted files, which the run sees only if they are taken in
 	Taken                   bool
-}
-
-// BriefModel is the model of a card.
-type BriefModel struct {
-	Card, Model string
-	Price       event.Price
 }
 
 // Brief says what the run is made of.
@@ -48,9 +44,15 @@ func (c *Colony) Brief() Brief {
 	}
 	for _, name := range c.cardNames() {
 		m := c.models[name]
-		b.Models = append(b.Models, BriefModel{name, m.String(), m.rate.State})
+		b.Models = append(b.Models, ShownModel{Card: name, Model: m.String(), Price: m.rate.State})
+		if o, err := c.settings.sandbox.out(b.Level, c.cards[name]); err == nil && !o.none() {
+			b.Net = append(b.Net, name+": "+strings.Join(o.names, ", "))
+		}
+		if why := vain(b.Level, c.cards[name]); why != "" {
+			b.Held = append(b.Held, why)
+		}
 		if other, ok := c.models[escalated(name)]; ok {
-			b.Models = append(b.Models, BriefModel{escalated(name), other.String(), other.rate.State})
+			b.Models = append(b.Models, ShownModel{Card: escalated(name), Model: other.String(), Price: other.rate.State})
 		}
 	}
 	return b

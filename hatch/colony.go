@@ -102,6 +102,7 @@ type Colony struct {
 	blobs     *tools.Blobs
 	advice    []ant.Instructions
 	warmth    *warmth
+	windows   *windows
 	left      []string
 	taken     []string    // uncommitted files in the base
 	held      []string    // worktrees that were left, for what they hold
@@ -117,11 +118,11 @@ func Open(ctx context.Context, p Parts) (*Colony, error) { return open(ctx, p, n
 // open opens a new run, or one that goes on where it has a past.
 func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
 	p.Person = p.asked()
-	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), pauser: &pauser{now: p.Now}, retry: make(chan string, mostAgain), saidOnce: newOnce(), warmth: newWarmth(time.After)}
+	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), pauser: &pauser{now: p.Now}, retry: make(chan string, mostAgain), saidOnce: newOnce(), warmth: newWarmth(time.After), windows: &windows{}}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
-	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.castHelpers, c.chooseModels, c.knowSecrets, c.bindGates, c.canWrite, c.lookRound, c.openLog} {
+	for _, step := range []func(context.Context) error{c.readHouse, c.castCards, c.castHelpers, c.chooseModels, c.fitWindows, c.knowSecrets, c.bindGates, c.canWrite, c.lookRound, c.openLog} {
 		if err := step(ctx); err != nil {
 			c.box.Close()
 			return nil, err

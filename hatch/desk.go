@@ -156,6 +156,7 @@ func (c *Colony) clear(stop context.CancelCauseFunc) error {
 
 // grant carries out one wish, after it became an event.
 func (c *Colony) grant(w event.Wish, stop context.CancelCauseFunc) error {
+	w.Text = c.redact(w.Text)
 	l, known := c.crew.find(w.Ant)
 	if w.Ant != "" && !known {
 		return c.record("", event.Warned{Code: "no_ant", Text: "a wish came for " + w.Ant + ", which is not at work", Next: "colony status @"})

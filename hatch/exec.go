@@ -2,14 +2,20 @@ package hatch
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"colony/guard"
+	"colony/guard/egress"
 	"colony/guard/sandbox"
 	"colony/tools"
 )
+
+// InsideVariable is set in every process that colony starts for ants: what decides for a person is refused there.
+const InsideVariable = "COLONY_ANT"
 
 // confined runs processes in the sandbox: they write to the tree they work on and to a build cache of their kind.
 type confined struct {
@@ -20,10 +26,13 @@ type confined struct {
 	readable []string
 	leads    func(dir string) []sandbox.Bind
 	env      []string
+	out      out                                // what processes reach
+	tight    bool                               // nothing but their /tmp is writable
+	after    func(context.Context, *trip) error // hears what they asked of the network
 }
 
 // newConfined makes the cache directory. What it returns works on no tree yet.
-func newConfined(box *sandbox.Sandbox, cache string, readable []string, leads func(dir string) []sandbox.Bind, goflags string) (confined, error) {
+func newConfined(box *sandbox.Sandbox, cache string, readable []string, leads func(dir string) []sandbox.Bind, getenv func(string) string) (confined, error) {
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return confined{}, err
 	}
@@ -32,11 +41,12 @@ func newConfined(box *sandbox.Sandbox, cache string, readable []string, leads fu
 		return confined{}, err
 	}
 	return confined{box: box, cache: cache, readable: readable, leads: leads, env: []string{
-		"GOCACHE=" + filepath.Join(cache, "go-build"), "GOPROXY=off", "GOFLAGS=" + goflags,
+		"GOCACHE=" + filepath.Join(cache, "go-build"), "GOPROXY=off", "GOFLAGS=" + getenv("GOFLAGS"),
 		"XDG_CACHE_HOME=" + filepath.Join(cache, "xdg"),
 		"npm_config_cache=" + filepath.Join(cache, "npm"),
 		"PIP_CACHE_DIR=" + filepath.Join(cache, "pip"),
 		"CARGO_TARGET_DIR=" + filepath.Join(cache, "cargo"),
+		InsideVariable + "=1",
 	}}, nil
 }
 
@@ -47,6 +57,14 @@ func (c confined) in(tree, scratch string) confined {
 	return c
 }
 
+// to is c with a way out, of whose use after hears.
+func (c confined) to(o out, getenv func(string) string, after func(context.Context, *trip) error) confined {
+	if c.out, c.after = o, after; !o.none() {
+		c.env = append(slices.Clip(c.env), outEnv(c.cache, getenv)...)
+	}
+	return c
+}
+
 // with is c whose processes see these variables too.
 func (c confined) with(env []string) confined {
 	c.env = append(slices.Clone(c.env), env...)
@@ -54,12 +72,32 @@ func (c confined) with(env []string) confined {
 }
 
 func (c confined) exec(ctx context.Context, p tools.Process) (tools.Exit, error) {
-	exit, err := c.box.Run(ctx, sandbox.Job{
+	j := sandbox.Job{
 		Argv: p.Argv, Dir: p.Dir, Env: append(append([]string{}, c.env...), p.Env...),
 		Writable: []string{c.tree, c.cache}, Readable: c.readable, Scratch: c.scratch, Bound: c.leads(c.tree),
 		Protected: protectedIn(c.tree), Stdout: p.Stdout, Stderr: p.Stderr,
-	})
-	return tools.Exit(exit), err
+	}
+	if c.tight {
+		j.Writable, j.Readable = nil, slices.Concat(c.readable, j.Writable)
+	}
+	if c.out.none() || c.box.Level() == sandbox.Off {
+		exit, err := c.box.Run(ctx, j)
+		return tools.Exit(exit), err
+	}
+	t := &trip{refused: map[string]*egress.RefusedError{}}
+	c.lead(&j, t)
+	exit, err := c.box.Run(ctx, j)
+	for _, refused := range t.stopped() {
+		if p.Stderr == nil {
+			break
+		}
+		next := "do without it"
+		if refused.Unlisted {
+			next += ", or say in your summary that sandbox.net lacks it"
+		}
+		fmt.Fprintf(p.Stderr, "colony: %s; %s\n", refused, next)
+	}
+	return tools.Exit(exit), errors.Join(err, c.after(ctx, t))
 }
 
 // protectedIn are the paths of a tree that no process changes.

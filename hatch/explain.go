@@ -78,15 +78,14 @@ func (h *House) card(name string) (cards.Card, error) {
 func (h *House) LintCard(c cards.Card) strict.Faults {
 	faults := append(cards.Lint(c, h.ToolNames()), cards.LintSkills(c, slices.Sorted(maps.Keys(h.skills)))...)
 	if s, err := readSettings(h.Settings); err == nil { // what is wrong with them is said where they are used
-		faults = append(faults, cards.LintModels(c, providersOf(s))...)
+		faults = append(faults, cards.LintModels(c, providersOf(s), slices.Sorted(maps.Keys(s.models)))...)
 	}
+	faults = append(faults, lintHosts(c)...)
 	return faults.Sorted()
 }
 
-// providersOf are the names that a model may begin with. One that is known and not built yet is refused when it is used.
-func providersOf(s settings) []string {
-	return slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(s.providers)), "anthropic"))))
-}
+// providersOf are the names that a model may begin with.
+func providersOf(s settings) []string { return slices.Sorted(maps.Keys(s.providers)) }
 
 func (h *House) toolsOf(c cards.Card) ([]ShownTool, error) {
 	registry, err := h.allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
@@ -139,8 +138,14 @@ func (h *House) never(c cards.Card) ([]string, error) {
 	never = append(never, "write outside of its worktree and /tmp, or read outside of them what is no toolchain")
 	add("write, at any depth of the worktree, %s", guard.ProtectedNames()...)
 	if slices.Contains(c.Tools, "sh") {
-		if s.sandbox.Level != sandbox.Off {
-			never = append(never, "reach the network or a process outside with a command: sandbox level "+s.sandbox.Level)
+		out, err := s.sandbox.out(s.sandbox.Level, c)
+		switch level := tighter(s.sandbox.Level, c.Sandbox.Level); {
+		case err != nil:
+			return nil, err
+		case level != sandbox.Off && out.none():
+			never = append(never, "reach the network or a process outside with a command: sandbox level "+level)
+		case level != sandbox.Off:
+			never = append(never, "reach with a command a process outside, or a host beside "+strings.Join(out.names, ", ")+": sandbox level "+level)
 		}
 	}
 	add("go on after it used up %s", bounds(c)...)

@@ -126,12 +126,11 @@ func (c *Colony) runHook(ctx context.Context, box confined, dir string, h hooks.
 	if err := os.WriteFile(input, stdin, 0o600); err != nil {
 		return 0, err
 	}
-	seen := "/tmp/input.json"
 	if h.Sandbox == hooks.Off {
 		box.box = c.free
 	}
 	if box.box.Level() == sandbox.Off {
-		seen, box.leads = input, func(string) []sandbox.Bind { return nil }
+		box.leads = func(string) []sandbox.Bind { return nil }
 	}
 	if box.tree == "" {
 		box.tree = filepath.Join(scratch, "tree")
@@ -140,8 +139,13 @@ func (c *Colony) runHook(ctx context.Context, box confined, dir string, h hooks.
 		}
 	}
 	box.scratch = scratch
+	env := []string{"COLONY_PROJECT_DIR=" + c.parts.Root}
+	if h.Sandbox == hooks.Off { // the user's own, which may decide for them
+		env = append(env, InsideVariable+"=")
+	}
+	seen := filepath.Join(box.box.Seen(scratch), filepath.Base(input))
 	exit, err := box.exec(ctx, tools.Process{
-		Argv: []string{"bash", "-c", fromFile, "hook", seen, h.Run}, Dir: dir, Env: []string{"COLONY_PROJECT_DIR=" + c.parts.Root}, Stdout: stdout, Stderr: stderr,
+		Argv: []string{"bash", "-c", fromFile, "hook", seen, h.Run}, Dir: dir, Env: env, Stdout: stdout, Stderr: stderr,
 	})
 	return exit.Code, err
 }

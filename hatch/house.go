@@ -26,6 +26,8 @@ type Places struct {
 	State  string // colony's state directory
 	Config string // the user's colony configuration directory
 	Cache  string // where build caches are kept; empty: in the state directory
+	// Organisation is where the organisation keeps its settings, which only tighten, and the digests that it trusts.
+	Organisation string
 }
 
 // House is a repository as colony finds it: its place, the settings of every tier and the cards.
@@ -41,8 +43,8 @@ type House struct {
 	private   []string  // values of the user's variables whose names say that they are secret
 }
 
-// organisationFile is the tier that only tightens.
-const organisationFile = "/etc/colony/config.yaml"
+// OrganisationFile is the tier that only tightens.
+func (p Places) OrganisationFile() string { return filepath.Join(p.Organisation, "config.yaml") }
 
 // Locate finds the repository that dir lies in, without reading anything of it.
 func Locate(places Places) *House {
@@ -65,21 +67,25 @@ func Locate(places Places) *House {
 }
 
 // Enter is Locate that also reads the settings and the cards. Project files that are not trusted are listed, and
-// of them nothing is used.
-func Enter(places Places, environ []string, flags map[string]string) (*House, error) {
+// of them nothing is used. Typed are digests that a person gave for this one command; one that fits nothing is a Problem.
+func Enter(places Places, environ []string, flags map[string]string, typed ...string) (*House, error) {
 	h := Locate(places)
 	h.private = secrets.Environ(environ)
 	project, err := h.projectFiles()
 	if err != nil {
 		return nil, err
 	}
-	trusted, untrusted, err := h.sift(project)
+	given, err := h.given(project, environ, typed)
+	if err != nil {
+		return nil, err
+	}
+	trusted, untrusted, err := h.sift(project, given)
 	if err != nil {
 		return nil, err
 	}
 	h.Untrusted = untrusted
 	parts := configs.Parts{Env: environ, Flags: flags}
-	if parts.Organisation, err = readTier(organisationFile); err != nil {
+	if parts.Organisation, err = readTier(h.OrganisationFile()); err != nil {
 		return nil, err
 	}
 	if parts.User, err = readTier(filepath.Join(places.Config, "config.yaml")); err != nil {

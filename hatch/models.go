@@ -2,12 +2,12 @@ package hatch
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"colony/cards"
 	"colony/event"
@@ -23,6 +23,9 @@ type chosen struct {
 	server   providerSettings
 	key      string
 	rate     ledger.Rate
+	window   int      // tokens of context; 0 where it is not known
+	output   int      // the most tokens of a reply; 0 where it is not known
+	next     []chosen // those that take over, in this order
 }
 
 func (c chosen) String() string { return c.provider + "/" + c.name }
@@ -33,14 +36,17 @@ func (c *Colony) choose(card cards.Card) (chosen, error) {
 	return c.resolve(card.Name, cmp.Or(c.parts.Models[card.Name], c.parts.Models[""], card.Model))
 }
 
-// resolve is the model that a card names. An alias stands for the first with a key; small, where no provider has one,
-// for the settings' model.
+// resolve is the model that a card names. A name stands for its chain; without one, default and small stand for the
+// catalogue's model of the first provider with a key, and small, where there is none, for the settings' model.
 func (c *Colony) resolve(card, name string) (chosen, error) {
 	if name == "" || name == "default" {
-		name = c.settings.run.Model
+		name = cmp.Or(c.settings.run.Model, "default")
 	}
-	if name == "" || name == "default" || name == "small" {
-		found, err := c.firstWithKey(cmp.Or(name, "default"))
+	if chain := c.chain(name); len(chain) > 0 {
+		return c.follow(card, chain)
+	}
+	if name == "default" || name == "small" {
+		found, err := c.firstWithKey(name)
 		if own := c.settings.run.Model; err != nil && name == "small" && strings.Contains(own, "/") {
 			found, err = own, nil
 		}
@@ -49,6 +55,39 @@ func (c *Colony) resolve(card, name string) (chosen, error) {
 		}
 		name = found
 	}
+	return c.one(card, name)
+}
+
+// chain is the models that a name stands for; none where it stands for none.
+func (c *Colony) chain(name string) []string {
+	return strings.FieldsFunc(c.settings.models[name].Chain, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// follow is the first of a chain that can be reached, with the others that can. A provider without its key is passed over.
+func (c *Colony) follow(card string, chain []string) (chosen, error) {
+	var found []chosen
+	var first error
+	for _, name := range chain {
+		one, err := c.one(card, name)
+		var problem *Problem
+		switch {
+		case err == nil:
+			found = append(found, one)
+		case !errors.As(err, &problem) || problem.Code != "no_key":
+			return chosen{}, err
+		case first == nil:
+			first = err
+		}
+	}
+	if len(found) == 0 {
+		return chosen{}, first
+	}
+	found[0].next = found[1:]
+	return found[0], nil
+}
+
+// one is a model that is named as provider/model.
+func (c *Colony) one(card, name string) (chosen, error) {
 	provider, name, ok := strings.Cut(name, "/")
 	if !ok || name == "" {
 		return chosen{}, &Problem{Exit: 2, Code: "no_model", Message: fmt.Sprintf("the model %q of card %s names no provider", provider, card), Next: "write it as provider/model, for example openai/gpt-5-mini"}
@@ -60,9 +99,6 @@ func (c *Colony) resolve(card, name string) (chosen, error) {
 func (c *Colony) reach(provider, name string) (chosen, error) {
 	server, known := c.settings.providers[provider]
 	if !known {
-		if provider == "anthropic" {
-			return chosen{}, &Problem{Exit: 2, Code: "not_built", Message: "provider anthropic: not built yet", Next: "name another model with --model"}
-		}
 		return chosen{}, &Problem{Exit: 2, Code: "no_model", Message: fmt.Sprintf("the provider %q is not among the settings", provider), Next: "known are " + strings.Join(slices.Sorted(maps.Keys(c.settings.providers)), ", ")}
 	}
 	if provider == "openai" {
@@ -76,11 +112,12 @@ func (c *Colony) reach(provider, name string) (chosen, error) {
 		return chosen{}, &Problem{Exit: 2, Code: "no_model", Message: "the address of provider " + provider + " holds a user or a query, where keys hide", Next: "put the key into the environment and leave it out of the address"}
 	}
 	switch server.Wire {
-	case "", auto, string(openai.Chat), string(openai.Responses):
+	case "", auto, string(openai.Chat), string(openai.Responses), messagesWire, ollamaWire:
 	default:
-		return chosen{}, badSetting("providers."+provider+".wire", server.Wire, "chat, responses or auto")
+		return chosen{}, badSetting("providers."+provider+".wire", server.Wire, "chat, responses, messages, ollama or auto")
 	}
 	found := chosen{provider: provider, name: name, server: server, rate: c.rateOf(provider, name, server)}
+	found.window, found.output = c.sizesOf(provider, name, server)
 	if server.KeyEnv != "" {
 		if found.key = c.parts.Getenv(server.KeyEnv); found.key == "" {
 			return chosen{}, c.noKey(server.KeyEnv, provider)
@@ -92,12 +129,49 @@ func (c *Colony) reach(provider, name string) (chosen, error) {
 	return found, nil
 }
 
+// small is the model that sums conversations up for a model: what the settings call small, else its own provider's small
+// one; false where there is none. No other provider comes to see what this one was told.
+func (c *Colony) small(m chosen) (chosen, bool) {
+	if chain := c.chain("small"); len(chain) > 0 {
+		found, err := c.follow("compaction", chain)
+		return found, err == nil
+	}
+	if entry, ok := c.catalogue.Lookup(m.provider, "small"); ok {
+		found, err := c.reach(m.provider, entry.Name)
+		return found, err == nil
+	}
+	return chosen{}, false
+}
+
+// known is what the settings know better of a model than the catalogue.
+func (c *Colony) known(provider, name string) modelSettings {
+	for _, alias := range slices.Sorted(maps.Keys(c.settings.models)) {
+		if chain := c.chain(alias); len(chain) > 0 && chain[0] == provider+"/"+name {
+			return c.settings.models[alias]
+		}
+	}
+	return modelSettings{}
+}
+
+// sizesOf is the window of a model and the most that it says at once; 0 where that is not known.
+func (c *Colony) sizesOf(provider, name string, server providerSettings) (window, output int) {
+	own := c.known(provider, name)
+	entry, _ := c.catalogue.Lookup(provider, name)
+	return cmp.Or(own.Window, entry.Window, server.Window), cmp.Or(own.Output, entry.Output)
+}
+
 func (c *Colony) rateOf(provider, name string, server providerSettings) ledger.Rate {
-	if own, err := model.ParsePrice(server.Price); err == nil {
-		return ledger.Rate{State: event.Known, Cost: costOf(own)}
+	own := c.known(provider, name)
+	if own.Price == string(event.Free) {
+		return ledger.Rate{State: event.Free}
+	}
+	for _, text := range []string{own.Price, server.Price} {
+		if price, err := model.ParsePrice(text); err == nil {
+			return ledger.Rate{State: event.Known, Cost: costOf(price.Less(own.Discount))}
+		}
 	}
 	if entry, ok := c.catalogue.Lookup(provider, name); ok {
-		return ledger.Rate{State: event.Known, Date: entry.Price.Date, Cost: costOf(entry.Price)}
+		return ledger.Rate{State: event.Known, Date: entry.Price.Date, Cost: costOf(entry.Price.Less(own.Discount))}
 	}
 	if server.Price == string(event.Free) {
 		return ledger.Rate{State: event.Free}
@@ -133,33 +207,4 @@ func (c *Colony) noKey(variable, provider string) *Problem {
 		Exit: 2, Code: "no_key", Message: fmt.Sprintf("no key for provider %s: %s is not set", provider, variable),
 		Next: fmt.Sprintf("set %s, or OPENAI_BASE_URL and OPENAI_API_KEY for a compatible server, or %s", variable, local),
 	}
-}
-
-// route is the way of one card's requests: a client and the governor that all ants of this key and model share.
-type route struct {
-	client   *openai.Client
-	governor *model.Governor
-}
-
-// routes opens one client and one governor for each key and model in use.
-func (c *Colony) routes() (map[string]route, error) {
-	out := map[string]route{}
-	for _, m := range c.models {
-		if _, ok := out[m.String()]; ok {
-			continue
-		}
-		limits := c.settings.limits
-		client, err := openai.New(openai.Parts{
-			BaseURL: m.server.BaseURL, Wire: m.server.wire(), Key: m.key, FirstByte: time.Duration(limits.FirstByte), Idle: time.Duration(limits.Idle),
-		})
-		if err != nil {
-			return nil, fmt.Errorf("provider %s: %w", m.provider, err)
-		}
-		governor, err := model.NewGovernor(model.GovernorParts{Attempts: limits.Attempts, Throttled: c.throttled})
-		if err != nil {
-			return nil, err
-		}
-		out[m.String()] = route{client, governor}
-	}
-	return out, nil
 }

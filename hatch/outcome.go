@@ -58,7 +58,7 @@ func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
 			}
 		}
 		returned++
-		if err := l.ant.Tell(ctx, "gate", why+l.count(returned)); err != nil {
+		if err := l.ant.Tell(ctx, "gate", l.redact(why+l.count(returned))); err != nil {
 			return queen.Outcome{}, "", err
 		}
 	}
@@ -105,14 +105,21 @@ func (l *life) stopped(e ant.Ending) queen.Outcome {
 	if e.Cause != nil {
 		usage, _, _ := l.log.of("")
 		out.Fatal = e.Cause.Fatal() || usage.Requests == 0
-		out.Detail = l.advise(e.Cause)
+		out.Detail = l.advise(l.answers(), e.Cause)
 	}
 	return out
 }
 
+// answers is the model that the ant's requests went to last: the end of its chain where one failed after the other.
+func (l *life) answers() chosen {
+	if n := len(l.model.next); n > 0 {
+		return l.model.next[n-1]
+	}
+	return l.model
+}
+
 // advise says what a provider's refusal means and what to do.
-func (l *life) advise(e *model.Error) string {
-	m := l.model
+func (l *life) advise(m chosen, e *model.Error) string {
 	switch e.Kind {
 	case model.Auth:
 		return fmt.Sprintf("provider %s refused the key (%s): check %s", m.provider, e.Text, m.server.KeyEnv)
@@ -120,6 +127,10 @@ func (l *life) advise(e *model.Error) string {
 		return fmt.Sprintf("provider %s says that the quota is used up (%s): look at your plan there, then start again", m.provider, e.Text)
 	case model.NoModel:
 		return fmt.Sprintf("provider %s has no model %s (%s): name another with --model", m.provider, m.name, e.Text)
+	case model.ContextTooLong:
+		return fmt.Sprintf("the conversation does not fit into the window of %s (%s): cut the task down, or name a model with a larger window", m, e.Text)
+	case model.Unverified:
+		return fmt.Sprintf("provider %s wants the organisation to be verified for %s (%s): do so there, or name another model with --model", m.provider, m.name, e.Text)
 	case model.Transport:
 		return fmt.Sprintf("provider %s at %s could not be reached (%s): check the address and the network", m.provider, m.server.BaseURL, e.Text)
 	}

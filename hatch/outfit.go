@@ -74,13 +74,17 @@ func setupProblem(command, what, output string) error {
 	said := strings.Join(lines[max(0, len(lines)-5):], "\n")
 	return &Problem{
 		Exit: 2, Code: "setup", Message: strings.TrimSpace(fmt.Sprintf("setup: `%s` %s\n%s", command, what, said)),
-		Next: "mend run.setup; it runs in the sandbox, without network, in a fresh checkout of the base",
+		Next: "mend run.setup; it runs in the sandbox, in a fresh checkout of the base, and reaches what sandbox.net of your settings names at level workspace+net",
 	}
 }
 
-// leads are the places outside the repository that processes in a checkout see where its files lead to them.
+// leads are the places outside the repository that processes in a checkout see where its files lead to them. Without a sandbox
+// they see all places as they are.
 func (c *Colony) leads(dir string) []sandbox.Bind {
 	var binds []sandbox.Bind
+	if c.box.Level() == sandbox.Off {
+		return nil
+	}
 	for _, o := range c.repo.Outside() {
 		switch {
 		case !filepath.IsAbs(o.Path):

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"colony/cards"
@@ -26,7 +27,11 @@ func (c *Colony) lay(word string) error {
 		if err != nil {
 			return err
 		}
-		parts := c.parts.guarded(modeOf(name, mode), c.box.Level(), rules, c.parts.Getenv)
+		out, err := c.settings.sandbox.out(c.box.Level(), card)
+		if err != nil {
+			return err
+		}
+		parts := c.parts.guarded(modeOf(name, mode), c.box.Level(), !out.none(), rules, c.parts.Getenv)
 		parts.Hook, parts.Skills = c.beforeTools(), c.parts.preapproved(card)
 		parts.Readable = append(parts.Readable, filepath.Join(c.parts.runDir(c.run), "blobs"))
 		if c.policies[name], err = guard.New(parts); err != nil {
@@ -45,9 +50,9 @@ func badMode(err error) *Problem {
 }
 
 // guarded are the parts of a policy in this house.
-func (h *House) guarded(mode guard.Mode, level string, rules guard.Rules, getenv func(string) string) guard.Parts {
+func (h *House) guarded(mode guard.Mode, level string, net bool, rules guard.Rules, getenv func(string) string) guard.Parts {
 	return guard.Parts{
-		Mode: mode, Sandboxed: level != sandbox.Off, Rules: rules,
+		Mode: mode, Sandboxed: level != sandbox.Off, Net: net, Rules: rules,
 		Protected: []string{h.State, h.Config}, Readable: readable(getenv), Writable: []string{"/tmp"},
 	}
 }
@@ -82,6 +87,9 @@ func (l *life) remind(ctx context.Context) error {
 			started[b.Call] = b
 		case event.ToolDone:
 			e := tools.Effects{Reads: started[b.Call].Effects.Reads, Hosts: started[b.Call].Effects.Hosts}
+			if b.Tool == "sh" && !l.reach.none() { // which of them, the log does not say
+				e.Hosts = append(slices.Clone(e.Hosts), l.reach.names...)
+			}
 			if skill, ok := usedSkill(started[b.Call]); ok {
 				e.Subjects = []string{skill}
 			}

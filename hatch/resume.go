@@ -110,11 +110,11 @@ func (p Parts) ownHouse(run Past, past *queen.Past, flags map[string]string) (*H
 		return nil, fmt.Errorf("read the settings of %s: %w", run.ID, err)
 	}
 	own := *p.House
-	organisation, err := readTier(organisationFile) // what it tightened since binds too, and no flag goes beyond it
+	organisation, err := readTier(own.OrganisationFile()) // what it tightened since binds too, and no flag goes beyond it
 	if err != nil {
 		return nil, err
 	}
-	if own.Settings, err = configs.Load(configs.Parts{Organisation: organisation, User: configs.File{Path: "the settings of " + run.ID, Data: text}, Flags: flags}); err != nil {
+	if own.Settings, err = configs.Load(configs.Parts{Organisation: organisation, Begun: configs.File{Path: "the settings of " + run.ID, Data: text}, Flags: flags}); err != nil {
 		return nil, err
 	}
 	shelf := cards.Parts{Builtin: own.Cards.List(), Project: map[string][]byte{}}

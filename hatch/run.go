@@ -160,5 +160,13 @@ func (c *Colony) confine(kind string) (confined, error) {
 	if cache == "" {
 		cache = filepath.Join(c.parts.home(), "cache")
 	}
-	return newConfined(c.box, filepath.Join(cache, kind), c.repo.Readable(), c.leads, c.parts.Getenv("GOFLAGS"))
+	box, err := newConfined(c.box, filepath.Join(cache, kind), c.repo.Readable(), c.leads, c.parts.Getenv)
+	if err != nil {
+		return confined{}, err
+	}
+	reach, err := c.settings.sandbox.out(c.box.Level())
+	return box.to(reach, c.parts.Getenv, untold), err
 }
+
+// untold is for commands that are no ant's: what was refused stands in their output.
+func untold(context.Context, *trip) error { return nil }

@@ -23,15 +23,39 @@ func (h *House) Sandboxed(ctx context.Context, getenv func(string) string, p too
 		return "", "", exit, sandboxProblem(err)
 	}
 	defer box.Close()
-	in, err := newConfined(box, filepath.Join(cmp.Or(h.Cache, filepath.Join(h.home(), "cache")), "ants"), nil, nowhere, getenv("GOFLAGS"))
+	in, err := newConfined(box, filepath.Join(cmp.Or(h.Cache, filepath.Join(h.home(), "cache")), "ants"), nil, nowhere, getenv)
 	if err != nil {
 		return "", "", exit, err
 	}
-	exit, err = in.in(cmp.Or(h.Root, h.Dir), "").exec(ctx, p)
+	card, err := h.card(s.run.Card)
+	if err != nil {
+		return "", "", exit, err
+	}
+	reach, err := s.sandbox.out(s.sandbox.Level, card)
+	if err != nil {
+		return "", "", exit, err
+	}
+	in.tight = tighter(s.sandbox.Level, card.Sandbox.Level) == sandbox.ReadOnly
+	exit, err = in.to(reach, getenv, untold).in(cmp.Or(h.Root, h.Dir), "").exec(ctx, p)
 	if err != nil && ctx.Err() == nil {
 		err = &Problem{Exit: 2, Code: "no_sandbox", Message: "the command was not run: " + err.Error(), Next: "go to a repository, or to a directory that is neither your home nor holds it"}
 	}
 	return box.Level(), box.Mechanism(), exit, err
+}
+
+// Held is the problem of a level of the sandbox that this machine does not hold; nil where a harmless command was seen to be
+// confined.
+func (h *House) Held(ctx context.Context, getenv func(string) string) error {
+	s, err := readSettings(h.Settings)
+	if err != nil {
+		return err
+	}
+	box, err := sandbox.New(ctx, sandbox.Parts{Level: s.sandbox.Level, Home: getenv("HOME"), State: h.State, Config: h.Config})
+	if err != nil {
+		return sandboxProblem(err)
+	}
+	box.Close()
+	return nil
 }
 
 func nowhere(string) []sandbox.Bind { return nil }

@@ -23,7 +23,24 @@ func (c *Colony) knowSecrets(context.Context) error {
 		}
 	}
 	c.secrets = secrets.New(values...)
+	c.parts.Goal = c.redact(c.parts.Goal)
+	labels := map[string]string{}
+	for key, value := range c.parts.Labels {
+		labels[c.redact(key)] = c.redact(value)
+	}
+	c.parts.Labels = labels
+	c.cleanse(&c.parts.Plan)
 	return nil
+}
+
+// cleanse takes credentials out of the words of a plan. Its commands stay as they are written: with a marker in it a command is
+// another.
+func (c *Colony) cleanse(p *plan.Plan) {
+	p.Goal = c.redact(p.Goal)
+	p.Tasks = slices.Clone(p.Tasks)
+	for i, t := range p.Tasks {
+		p.Tasks[i].Title, p.Tasks[i].Prompt = c.redact(t.Title), c.redact(t.Prompt)
+	}
 }
 
 // redact puts markers in the place of credentials: what colony keeps, shows and sends of a text is the same.

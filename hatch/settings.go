@@ -1,14 +1,16 @@
 package hatch
 
 import (
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"colony/configs"
 	"colony/event"
 	"colony/guard/hooks"
 	"colony/model"
-	"colony/model/openai"
+	"colony/model/anthropic"
 	"colony/plan"
 	"colony/strict"
 )
@@ -30,7 +32,8 @@ type runSettings struct {
 }
 
 type sandboxSettings struct {
-	Level string `yaml:"level"`
+	Level string   `yaml:"level"`
+	Net   []string `yaml:"net"`
 }
 
 type permissionSettings struct {
@@ -76,6 +79,19 @@ type providerSettings struct {
 	Wire     string `yaml:"wire"`
 	Price    string `yaml:"price"`
 	Parallel int    `yaml:"parallel"`
+	Window   int    `yaml:"window"`
+
+	FirstByte string `yaml:"first_byte"`
+	Idle      string `yaml:"idle"`
+}
+
+// modelSettings is a name for models.
+type modelSettings struct {
+	Chain    string `yaml:"chain"`
+	Window   int    `yaml:"window"`
+	Output   int    `yaml:"output"`
+	Price    string `yaml:"price"`
+	Discount int    `yaml:"discount"`
 }
 
 type settings struct {
@@ -84,13 +100,14 @@ type settings struct {
 	permissions permissionSettings
 	hooks       hookSettings
 	limits      limitSettings
+	models      map[string]modelSettings
 	providers   map[string]providerSettings
 }
 
 func readSettings(from *configs.Settings) (settings, error) {
 	var s settings
 	for name, into := range map[string]any{
-		"run": &s.run, "sandbox": &s.sandbox, "permissions": &s.permissions, "hooks": &s.hooks, "limits": &s.limits, "providers": &s.providers,
+		"run": &s.run, "sandbox": &s.sandbox, "permissions": &s.permissions, "hooks": &s.hooks, "limits": &s.limits, "models": &s.models, "providers": &s.providers,
 	} {
 		if err := section(from, name, into); err != nil {
 			return settings{}, err
@@ -105,7 +122,7 @@ func readSettings(from *configs.Settings) (settings, error) {
 			}
 		}
 	}
-	return s, nil
+	return s, s.check()
 }
 
 func section(from *configs.Settings, name string, into any) error { return from.Section(name, into) }
@@ -116,13 +133,57 @@ const (
 	none = "none"
 )
 
-// wire is the format that the settings name; empty where the address decides.
-func (p providerSettings) wire() openai.Wire {
-	if p.Wire == auto {
-		return ""
+// check looks at what is said of models and providers.
+func (s settings) check() error {
+	for name, m := range s.models {
+		key := "models." + name
+		if _, err := model.ParsePrice(m.Price); m.Price != "" && m.Price != string(event.Free) && err != nil {
+			return badSetting(key+".price", m.Price, "free or four rates like 1.25/0.125/1.25/10")
+		}
+		if m.Discount < 0 || m.Discount > 100 {
+			return badSetting(key+".discount", strconv.Itoa(m.Discount), "a part of a hundred")
+		}
+		if m.Window < 0 || m.Output < 0 || m.Window > 0 && m.Output >= m.Window {
+			return badSetting(key+".window", strconv.Itoa(m.Window), "above the output, in tokens")
+		}
 	}
-	return openai.Wire(p.Wire)
+	for name, p := range s.providers {
+		for key, text := range map[string]string{"first_byte": p.FirstByte, "idle": p.Idle} {
+			if d, err := time.ParseDuration(text); text != "" && (err != nil || d <= 0) {
+				return badSetting("providers."+name+"."+key, text, "a duration such as 10m")
+			}
+		}
+		if p.Window < 0 {
+			return badSetting("providers."+name+".window", strconv.Itoa(p.Window), "a number of tokens")
+		}
+	}
+	return nil
 }
+
+// limit is a time limit of the provider's own, or the one for all.
+func limit(own string, all strict.Duration) time.Duration {
+	if d, err := time.ParseDuration(own); err == nil {
+		return d
+	}
+	return time.Duration(all)
+}
+
+// wire is the format that a provider is spoken to in.
+func (p providerSettings) wire() string {
+	if p.Wire != auto && p.Wire != "" {
+		return p.Wire
+	}
+	if address, err := url.Parse(p.BaseURL); err == nil && strings.EqualFold(address.Hostname(), "api.anthropic.com") {
+		return messagesWire
+	}
+	return ""
+}
+
+// The formats beside those of openai.
+const (
+	messagesWire = anthropic.Messages
+	ollamaWire   = "ollama"
+)
 
 // wall is the longest time the run may take; nil for none.
 func (r runSettings) wall() (*time.Duration, error) {

@@ -11,8 +11,10 @@ import (
 // tally is a log that keeps the bill of what it appended.
 type tally struct {
 	event.Log
-	mu   sync.Mutex // guards bill
+	mu   sync.Mutex // guards what follows
 	bill ledger.Bill
+
+	tasks []event.PlanTask // of the last plan
 }
 
 func newTally(log event.Log) *tally { return &tally{Log: log} }
@@ -41,6 +43,12 @@ func (t *tally) add(events []event.Event) {
 	defer t.mu.Unlock()
 	for _, e := range events {
 		t.bill.Add(e)
+		switch b := e.Body.(type) {
+		case event.PlanMade:
+			t.tasks = b.Tasks
+		case event.PlanChanged:
+			t.tasks = b.Tasks
+		}
 	}
 }
 

@@ -3,12 +3,15 @@ package hatch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"colony/guard"
+	"colony/guard/hooks"
 	"colony/guard/sandbox"
 	"colony/tools"
 )
@@ -35,10 +38,14 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, badMode(err)
 	}
-	if !slices.Contains([]string{sandbox.ReadOnly, sandbox.Workspace, sandbox.Off}, s.sandbox.Level) {
-		return nil, badSetting("sandbox.level", s.sandbox.Level, "read-only, workspace or off")
+	if !slices.Contains([]string{sandbox.ReadOnly, sandbox.Workspace, sandbox.WorkspaceNet, sandbox.Off}, s.sandbox.Level) {
+		return nil, badSetting("sandbox.level", s.sandbox.Level, "read-only, workspace, workspace+net or off")
 	}
-	policy, err := guard.New(h.guarded(modeOf(card, mode), s.sandbox.Level, rules.Unite(more), getenv))
+	out, err := s.sandbox.out(s.sandbox.Level, c)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := guard.New(h.guarded(modeOf(card, mode), s.sandbox.Level, !out.none(), rules.Unite(more), getenv))
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +62,17 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	return func(call tools.Call) (guard.Decision, error) { return policy.Test(env, child.Prepare(call)) }, nil
+	looking, err := h.hooks(s.hooks)
+	if err != nil {
+		return nil, err
+	}
+	return func(call tools.Call) (guard.Decision, error) {
+		d, err := policy.Test(env, child.Prepare(call))
+		if found := looking.Looking(hooks.PreToolUse, call.Name); len(found) > 0 && d.Decision != guard.Deny {
+			d.Reason += fmt.Sprintf("; a hook looks at it then, which was not run, and may ask or deny: %s", strings.Join(found, ", "))
+		}
+		return d, err
+	}, nil
 }
 
 var errStill = errors.New("a trial runs nothing")
@@ -76,6 +93,19 @@ func (h *House) still(registry *tools.Registry) (*tools.Env, error) {
 		Exec: func(context.Context, tools.Process) (tools.Exit, error) { return tools.Exit{}, errStill },
 		Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errStill },
 	}, nil
+}
+
+// Reaches says what commands of the card's ants reach of the network, in words.
+func (h *House) Reaches(card string) (string, error) {
+	s, err := readSettings(h.Settings)
+	if err != nil {
+		return "", err
+	}
+	c, err := h.card(card)
+	if err != nil {
+		return "", err
+	}
+	return s.sandbox.reaches(s.sandbox.Level, c)
 }
 
 // RulesFor are the rules that name a tool to ants of the card, each with its list, in the order in which they are looked at.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"colony/cards"
@@ -18,20 +19,29 @@ import (
 // ProjectFile is a file by which a repository tells colony what to do. Nothing in it is used before its user trusts
 // exactly this content.
 type ProjectFile struct {
-	Path   string // absolute
-	Name   string // in the repository
-	SHA256 string
-	Data   []byte
-	Runs   []string // the commands it names, and what else it brings
+	Path    string   `json:"path"` // absolute
+	Name    string   `json:"name"` // in the repository
+	SHA256  string   `json:"sha256"`
+	Data    []byte   `json:"-"`
+	Runs    []string `json:"runs"`    // the commands it names, and what else it brings
+	Trusted bool     `json:"trusted"` // its user said yes to this content, or it names nothing that needs one
 
 	parts []trust.File // of a skill, all its files
 }
 
 func (f ProjectFile) isConfig() bool { return f.Name == ".colony/config.yaml" }
 
-// Files are the project files of the repository: what each would run, as they are now.
-func (h *House) Files() ([]ProjectFile, error) {
+// Files are the project files of the repository: what each would run, as they are now, and whether it may.
+func (h *House) Files(environ []string) ([]ProjectFile, error) {
 	files, err := h.projectFiles()
+	if err != nil {
+		return nil, err
+	}
+	given, err := h.given(files, environ, nil)
+	if err != nil {
+		return nil, err
+	}
+	_, waiting, err := h.sift(files, given)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +49,7 @@ func (h *House) Files() ([]ProjectFile, error) {
 		if files[i].Runs, err = brings(f); err != nil {
 			return nil, err
 		}
+		files[i].Trusted = !slices.ContainsFunc(waiting, func(w ProjectFile) bool { return w.Name == f.Name })
 	}
 	return files, nil
 }
@@ -92,7 +103,7 @@ func (h *House) projectFiles() ([]ProjectFile, error) {
 }
 
 // sift parts the files that may be used from those that wait for trust. Settings that name no command need none.
-func (h *House) sift(files []ProjectFile) (used, waiting []ProjectFile, err error) {
+func (h *House) sift(files []ProjectFile, given []trust.Digest) (used, waiting []ProjectFile, err error) {
 	if len(files) == 0 {
 		return nil, nil, nil
 	}
@@ -100,8 +111,9 @@ func (h *House) sift(files []ProjectFile) (used, waiting []ProjectFile, err erro
 	if err != nil {
 		return nil, nil, err
 	}
+	whole := slices.Contains(given, digestOf(files))
 	for _, f := range files {
-		if store.Trusted(f.Path, f.SHA256) {
+		if whole || slices.Contains(given, digestOf([]ProjectFile{f})) || store.Trusted(f.Path, f.SHA256) {
 			used = append(used, f)
 			continue
 		}
@@ -177,6 +189,6 @@ func (h *House) trustedOrProblem() error {
 	return &Problem{
 		Exit: 5, Code: "untrusted",
 		Message: fmt.Sprintf("%s names commands, cards, skills or tools that you have not trusted as they are now", strings.Join(names, ", ")),
-		Next:    "colony trust --print shows what would run; colony trust allows it",
+		Next:    "colony trust --print shows what would run, and its digest; colony trust allows it, run --trust DIGEST allows it once",
 	}
 }

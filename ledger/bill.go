@@ -34,6 +34,7 @@ type line struct {
 	estimated             bool
 	lost                  bool // no reply was received
 	open                  bool // no reply is in the log
+	miss                  string
 }
 
 // Fold makes the bill of a log.
@@ -129,7 +130,7 @@ func (b *Bill) replied(e event.Event, r event.ModelReplied) {
 		return
 	}
 	l.usage, l.usd, l.price, l.estimated = r.Usage, r.USD, r.Price, r.Estimated
-	l.lost, l.open = r.Outcome == "lost", false
+	l.lost, l.open, l.miss = r.Outcome == "lost", false, r.CacheMiss
 	if l.lost {
 		l.estimated = true
 	}

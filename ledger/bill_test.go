@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"os"
 	"strings"
@@ -282,4 +283,21 @@ func BenchmarkFold(b *testing.B) {
 		fold(b, log)
 	}
 	b.ReportMetric(13_000*float64(b.N)/b.Elapsed().Seconds(), "events/s")
+}
+
+// A row says how much of its input the cache served, and why it did not serve more, where the provider says so.
+func TestARowSaysWhatTheCacheServed(t *testing.T) {
+	var b ledger.Bill
+	for i, miss := range []string{"", "tools_changed", "tools_changed"} {
+		b.Add(event.Event{Run: "r", Ant: "a", Body: event.ModelReplied{
+			Request: fmt.Sprint(i), Attempt: 1, Outcome: "ok", Usage: event.Usage{Requests: 1, Input: 1000, Cached: int64(100 * i)}, CacheMiss: miss,
+		}})
+	}
+	table, err := b.By("ant")
+	if err != nil || len(table.Rows) != 1 {
+		t.Fatalf("got %+v, %v", table, err)
+	}
+	if r := table.Rows[0]; r.Cached != 0.1 || len(r.Misses) != 1 || r.Misses["tools_changed"] != 2 {
+		t.Errorf("served %v, misses %v", r.Cached, r.Misses)
+	}
 }

@@ -47,6 +47,7 @@ func believed(u model.Usage) model.Usage {
 		*n = min(max(*n, 0), mostTokens)
 	}
 	u.Reasoning = min(u.Reasoning, u.Output)
+	u.CacheWriteLong = min(max(u.CacheWriteLong, 0), u.CacheWrite)
 	return u
 }
 
@@ -83,6 +84,8 @@ func outcome(reply model.Reply, err error) string {
 		return string(e.Kind)
 	case model.Unverified:
 		return "auth"
+	case model.Cut:
+		return "cut"
 	case model.Transport:
 		if reply.Message.Text != "" || len(reply.Message.Calls) > 0 {
 			return "cut"

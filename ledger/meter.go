@@ -88,9 +88,9 @@ func (m *meter) replied(req model.Request, h *hold, reply *model.Reply, c charge
 		Request: req.ID, Attempt: req.Attempt, Outcome: c.outcome, Finish: string(reply.Finish), Content: content,
 		Usage: event.Usage{
 			Requests: c.requests, Input: u.Input(), Cached: u.Cached, CacheWrite: u.CacheWrite,
-			Output: u.Output, Reasoning: u.Reasoning,
+			CacheWriteLong: u.CacheWriteLong, Output: u.Output, Reasoning: u.Reasoning,
 		},
-		USD: c.usd, Price: h.rate.price(), RateDate: h.rate.Date, Estimated: c.estimated,
+		USD: c.usd, Price: h.rate.price(), RateDate: h.rate.Date, Estimated: c.estimated, CacheMiss: reply.Miss,
 		FirstByteMs: reply.FirstByte.Milliseconds(), Ms: reply.Elapsed.Milliseconds(),
 	}))
 }

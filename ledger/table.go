@@ -26,8 +26,10 @@ type Row struct {
 	Model  string `json:"model,omitempty"`
 	Status string `json:"status,omitempty"`
 	Sum
-	Estimated bool  `json:"estimated"`
-	Lost      int64 `json:"lost,omitempty"` // attempts whose reply is not in the log
+	Estimated bool             `json:"estimated"`
+	Cached    float64          `json:"cached_share"`           // of the input, that the provider's cache served
+	Misses    map[string]int64 `json:"cache_misses,omitempty"` // why it did not serve more, where the provider says
+	Lost      int64            `json:"lost,omitempty"`         // attempts whose reply is not in the log
 }
 
 // Waste is what was spent for nothing.
@@ -101,9 +103,24 @@ func (b *Bill) row(name string, lines []*line) Row {
 		same(i, &r.Task, l.task)
 		same(i, &r.Model, l.model)
 		same(i, &r.Status, b.status(l))
+		if l.miss != "" {
+			if r.Misses == nil {
+				r.Misses = map[string]int64{}
+			}
+			r.Misses[l.miss]++
+		}
 	}
 	r.Sum, r.Estimated, r.Lost = s.sum(), s.estimated, s.lost
+	r.Cached = share(r.Usage)
 	return r
+}
+
+// share is the part of the input that came from the cache, to a ten-thousandth.
+func share(u event.Usage) float64 {
+	if u.Input <= 0 {
+		return 0
+	}
+	return float64(u.Cached*10_000/u.Input) / 10_000
 }
 
 // same keeps a value as long as all are it.

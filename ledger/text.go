@@ -51,7 +51,7 @@ func (t Table) columns(escape func(string) string) []column {
 	row := func(key, status string, s Sum, estimated bool) {
 		u := s.Usage
 		for i, cell := range []string{
-			escape(key), escape(status), fmt.Sprint(u.Requests), fmt.Sprint(u.Input), fmt.Sprint(u.Cached),
+			escape(key), escape(status), fmt.Sprint(u.Requests), fmt.Sprint(u.Input), fmt.Sprintf("%.0f%%", 100*share(u)),
 			fmt.Sprint(u.Output), cost(s, estimated),
 		} {
 			cs[i].cells = append(cs[i].cells, cell)

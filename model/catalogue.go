@@ -17,8 +17,9 @@ var builtin []byte
 // Entry is what colony knows of one model.
 type Entry struct {
 	Provider, Name string
-	Alias          string // default, small, or none
-	Window, Output int    // tokens
+	Alias          string   // default, small, or none
+	Window, Output int      // tokens
+	Can            []string // images: it reads them; effort: it can be told how much to think
 	Price          Price
 	Checked        string // the day on which the entry was compared with its source
 }
@@ -78,15 +79,17 @@ func (c *Catalogue) Lookup(provider, name string) (Entry, bool) {
 func (c *Catalogue) List() []Entry { return slices.Clone(c.entries) }
 
 type entryYAML struct {
-	Provider string `yaml:"provider"`
-	Name     string `yaml:"name"`
-	Alias    string `yaml:"alias"`
-	Window   int    `yaml:"window"`
-	Output   int    `yaml:"output"`
+	Provider string   `yaml:"provider"`
+	Name     string   `yaml:"name"`
+	Alias    string   `yaml:"alias"`
+	Window   int      `yaml:"window"`
+	Output   int      `yaml:"output"`
+	Can      []string `yaml:"can"`
 	USD      struct {
 		Input      *rate `yaml:"input"`
 		Cached     *rate `yaml:"cached"`
 		CacheWrite *rate `yaml:"cache_write"`
+		WriteLong  *rate `yaml:"cache_write_1h"` // missing: as cache_write
 		Output     *rate `yaml:"output"`
 	} `yaml:"usd"`
 	Since   string `yaml:"since"`
@@ -103,6 +106,8 @@ func (y entryYAML) entry() (Entry, error) {
 		return Entry{}, fmt.Errorf("alias %q is neither default nor small", y.Alias)
 	case y.Output <= 0 || y.Window <= y.Output:
 		return Entry{}, fmt.Errorf("window %d and output %d: both are needed, the window the larger", y.Window, y.Output)
+	case slices.ContainsFunc(y.Can, func(can string) bool { return can != "images" && can != "effort" }):
+		return Entry{}, fmt.Errorf("can %v: there are images and effort", y.Can)
 	case usd.Input == nil || usd.Cached == nil || usd.CacheWrite == nil || usd.Output == nil:
 		return Entry{}, fmt.Errorf("usd needs input, cached, cache_write and output")
 	}
@@ -111,11 +116,15 @@ func (y entryYAML) entry() (Entry, error) {
 			return Entry{}, fmt.Errorf("since and checked: %q is no day like 2026-01-31", day)
 		}
 	}
+	long := int64(0)
+	if usd.WriteLong != nil {
+		long = int64(*usd.WriteLong)
+	}
 	return Entry{
-		Provider: y.Provider, Name: y.Name, Alias: y.Alias, Window: y.Window, Output: y.Output, Checked: y.Checked,
+		Provider: y.Provider, Name: y.Name, Alias: y.Alias, Window: y.Window, Output: y.Output, Can: y.Can, Checked: y.Checked,
 		Price: Price{
 			State: PriceKnown, Fresh: int64(*usd.Input), Cached: int64(*usd.Cached),
-			CacheWrite: int64(*usd.CacheWrite), Output: int64(*usd.Output), Date: y.Since, Source: y.Source,
+			CacheWrite: int64(*usd.CacheWrite), CacheWriteLong: long, Output: int64(*usd.Output), Date: y.Since, Source: y.Source,
 		},
 	}, nil
 }

@@ -24,11 +24,13 @@ func TestBuiltinCatalogue(t *testing.T) {
 	price := func(fresh, cached, write, output int64, date, source string) model.Price {
 		return model.Price{State: model.PriceKnown, Fresh: fresh, Cached: cached, CacheWrite: write, Output: output, Date: date, Source: source}
 	}
+	long := func(p model.Price, rate int64) model.Price { p.CacheWriteLong = rate; return p }
+	both := []string{"images", "effort"}
 	want := []model.Entry{
-		{"openai", "gpt-5.2", "default", 400_000, 128_000, price(1_750_000, 175_000, 1_750_000, 14_000_000, "2025-12-11", openai), day},
-		{"openai", "gpt-5-mini", "small", 400_000, 128_000, price(250_000, 25_000, 250_000, 2_000_000, "2025-08-07", openai), day},
-		{"anthropic", "claude-sonnet-5", "default", 1_000_000, 128_000, price(2_000_000, 200_000, 2_500_000, 10_000_000, "2026-06-30", anthropic), day},
-		{"anthropic", "claude-haiku-4-5-20251001", "small", 200_000, 64_000, price(1_000_000, 100_000, 1_250_000, 5_000_000, "2025-10-15", anthropic), day},
+		{"openai", "gpt-5.2", "default", 400_000, 128_000, both, price(1_750_000, 175_000, 1_750_000, 14_000_000, "2025-12-11", openai), day},
+		{"openai", "gpt-5-mini", "small", 400_000, 128_000, both, price(250_000, 25_000, 250_000, 2_000_000, "2025-08-07", openai), day},
+		{"anthropic", "claude-sonnet-5", "default", 1_000_000, 128_000, both, long(price(2_000_000, 200_000, 2_500_000, 10_000_000, "2026-06-30", anthropic), 4_000_000), day},
+		{"anthropic", "claude-haiku-4-5-20251001", "small", 200_000, 64_000, both[:1], long(price(1_000_000, 100_000, 1_250_000, 5_000_000, "2025-10-15", anthropic), 2_000_000), day},
 	}
 	if got := c.List(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

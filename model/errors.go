@@ -19,6 +19,7 @@ const (
 	Unverified     Kind = "unverified"
 	BadRequest     Kind = "bad_request"
 	Transport      Kind = "transport"
+	Cut            Kind = "cut" // the reply was longer than the output limit, and has not been asked for with a larger one
 	Aborted        Kind = "aborted"
 )
 
@@ -29,6 +30,7 @@ type Error struct {
 	Status     int           // HTTP status; 0 where none came
 	RetryAfter time.Duration // how long the provider asked to wait; 0 where it did not
 	Sent       bool          // no refusal came back and the request may have reached the provider, so it may be billed
+	Again      bool          // the adapter will ask in another way, which it remembers: to be sent again at once
 	Text       string
 	Limits     Limits // what the provider said about its rate limits
 	Err        error

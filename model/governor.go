@@ -16,6 +16,8 @@ type GovernorParts struct {
 	Outage    time.Duration                     // 10m: how long one that is overloaded, or gone after it answered, is waited for
 	Probe     time.Duration                     // 2s: the time between two probes of an outage
 	MaxWait   time.Duration                     // 5m: the longest wait that a provider can ask for
+	Output    int                               // the most tokens of a reply that the model gives; 0 is not known
+	Key       *Key                              // shared by the governors of one provider key; nil is one of its own
 	Jitter    func(time.Duration) time.Duration // a random part of what it is given, above 0; nil is uniform
 	Throttled func(why string, until time.Time) // told when all ants have to wait; called without a lock held
 }
@@ -38,6 +40,7 @@ type Governor struct {
 	probe   time.Time // when the next probe may go
 	probing bool
 	left    [2]allowance // requests, tokens
+	waiting map[*turn]bool
 }
 
 type allowance struct {
@@ -48,8 +51,10 @@ type allowance struct {
 // turn is one request on its way through the governor.
 type turn struct {
 	size         int64     // estimated input tokens
+	priority     int       // as the request has it
 	tries        int       // attempts that count
 	after        time.Time // its own wait
+	at           time.Time // when it may go, as far as is known
 	cool, start  time.Time // the cool-down it has seen, and its own start after that
 	alone, probe bool      // what it holds
 }
@@ -67,10 +72,15 @@ func NewGovernor(p GovernorParts) (*Governor, error) {
 	if p.Jitter == nil {
 		p.Jitter = func(d time.Duration) time.Duration { return 1 + rand.N(d) }
 	}
-	return &Governor{parts: p, changed: make(chan struct{})}, nil
+	if p.Key == nil {
+		p.Key = NewKey()
+	}
+	g := &Governor{parts: p, changed: make(chan struct{}), waiting: map[*turn]bool{}}
+	p.Key.join(g)
+	return g, nil
 }
 
-// Around is inner under the governor's rules: it is called once for each attempt, with Request.Attempt set.
+// Around is inner under the governor's rules: it is called once for each attempt, with Request.Attempt counted up.
 func (g *Governor) Around(inner Provider) Provider { return governed{g, inner} }
 
 type governed struct {
@@ -79,16 +89,36 @@ type governed struct {
 }
 
 func (p governed) Complete(ctx context.Context, req Request, show func(Delta)) (Reply, error) {
-	t := &turn{size: EstimateTokens(req.Bytes())}
-	for req.Attempt = 1; ; req.Attempt++ {
+	t := &turn{size: EstimateTokens(req.Bytes()), priority: req.Priority}
+	most := p.gov.parts.Output
+	for {
+		req.Grown = req.Grown || most > 0 && req.OutputLimit >= most
 		if err := p.gov.admit(ctx, t); err != nil {
 			return Reply{}, err
 		}
+		req.Attempt++
 		reply, again, err := p.once(ctx, t, req, show)
 		if !again {
 			return reply, err
 		}
+		if isCut(err) {
+			req.OutputLimit, req.Grown = grown(req.OutputLimit, most), true
+		}
 	}
+}
+
+// isCut reports whether a reply was longer than the output limit.
+func isCut(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind == Cut
+}
+
+// grown is twice an output limit, and no more than the model gives.
+func grown(limit, most int) int {
+	if limit *= 2; most > 0 {
+		limit = min(limit, most)
+	}
+	return limit
 }
 
 // once sends one attempt. What it holds is given back also when inner panics.
@@ -105,6 +135,7 @@ func (p governed) once(ctx context.Context, t *turn, req Request, show func(Delt
 
 // admit returns when the request may be sent.
 func (g *Governor) admit(ctx context.Context, t *turn) error {
+	defer g.leave(t)
 	for {
 		wait, changed, err := g.try(t)
 		if err != nil || wait == 0 {
@@ -140,11 +171,44 @@ func (g *Governor) try(t *turn) (time.Duration, <-chan struct{}, error) {
 	if !g.outage.IsZero() {
 		at = latest(at, g.probe)
 	}
+	t.at = at
 	if wait := at.Sub(now); wait > 0 {
+		g.waiting[t] = true
 		return wait, g.changed, nil
+	}
+	if g.yields(t) {
+		g.waiting[t] = true
+		return forever, g.changed, nil
 	}
 	g.take(t, now)
 	return 0, nil, nil
+}
+
+// yields reports whether a request that matters more waits for the same thing as this one. What waits for itself alone
+// holds nobody up.
+func (g *Governor) yields(t *turn) bool {
+	for other := range g.waiting {
+		if other.priority > t.priority && !other.at.Equal(other.after) {
+			return true
+		}
+	}
+	return false
+}
+
+// leave lets those go that a request held up.
+func (g *Governor) leave(t *turn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.waiting[t] {
+		delete(g.waiting, t)
+		g.stir()
+	}
+}
+
+// stir lets all that wait look again. The caller holds mu.
+func (g *Governor) stir() {
+	close(g.changed)
+	g.changed = make(chan struct{})
 }
 
 // startOf is when this request may start after the cool-down: later than its end by an amount of its own, so
@@ -205,8 +269,7 @@ func (g *Governor) release(t *turn) {
 	if t.probe {
 		g.probing, t.probe = false, false
 	}
-	close(g.changed)
-	g.changed = make(chan struct{})
+	g.stir()
 }
 
 func latest(first time.Time, more ...time.Time) time.Time {

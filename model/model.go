@@ -31,6 +31,8 @@ type Message struct {
 	IsError bool            `json:"is_error,omitempty"` // of a tool: the result carries a fault
 	Images  []tools.BlobRef `json:"images,omitempty"`
 	Opaque  json.RawMessage `json:"opaque,omitempty"` // what a provider wants carried back, untouched
+	// Recovered says that the calls stood in the text of the reply, and nothing else did.
+	Recovered bool `json:"recovered,omitempty"`
 }
 
 // EstimateTokens guesses how many tokens a number of bytes is: four bytes a token, rounded up.
@@ -39,11 +41,13 @@ func EstimateTokens(bytes int) int64 { return int64(bytes+3) / 4 }
 // Request is one request of a conversation. Messages[0] is the system prompt.
 type Request struct {
 	ID          string // the same over all attempts
-	Attempt     int    // from 1; set by the governor
+	Attempt     int    // counted up by the governor
+	Priority    int    // of two that wait for the same, the larger goes first
 	Model       string // as the provider names it
 	Messages    []Message
 	Tools       []tools.Spec // wire order
 	OutputLimit int          // tokens; sent as it stands
+	Grown       bool         // the output limit is not raised again: a reply that it cuts is taken as it is
 	Effort      string
 	CacheKey    string // the card: ants of one card share their prefix
 }
@@ -64,9 +68,10 @@ func (r Request) Bytes() int {
 }
 
 // Usage keeps the kinds of tokens apart. Fresh, Cached and CacheWrite are disjoint and are all input;
-// Reasoning is part of Output.
+// Reasoning is part of Output, CacheWriteLong of CacheWrite.
 type Usage struct {
 	Fresh, Cached, CacheWrite, Output, Reasoning int64
+	CacheWriteLong                               int64 // the part of CacheWrite that the provider keeps for an hour
 }
 
 // Input is all input tokens.
@@ -77,7 +82,7 @@ func (u Usage) Total() int64 { return u.Input() + u.Output }
 
 // Add is the sum of both.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.Fresh + v.Fresh, u.Cached + v.Cached, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning}
+	return Usage{u.Fresh + v.Fresh, u.Cached + v.Cached, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning, u.CacheWriteLong + v.CacheWriteLong}
 }
 
 // Finish is why a reply ended.
@@ -100,6 +105,7 @@ type Reply struct {
 	FirstByte time.Duration
 	Elapsed   time.Duration
 	Limits    Limits // what the provider said about its rate limits
+	Miss      string // why the provider's cache did not serve all that it could, where it says
 }
 
 // Delta is a piece of a reply as it streams. It is shown, never recorded. One without text says that the

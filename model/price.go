@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -21,6 +22,7 @@ const (
 type Price struct {
 	State                             PriceState
 	Fresh, Cached, CacheWrite, Output int64
+	CacheWriteLong                    int64  // what is kept for an hour; 0 is the rate of CacheWrite
 	Date                              string // the day from which the rates hold
 	Source                            string // where they stand
 }
@@ -44,6 +46,14 @@ func ParsePrice(text string) (Price, error) {
 	return Price{State: PriceKnown, Fresh: int64(rates[0]), Cached: int64(rates[1]), CacheWrite: int64(rates[2]), Output: int64(rates[3])}, nil
 }
 
+// Less is the price with a discount in percent, rounded up to a whole picodollar a token.
+func (p Price) Less(percent int) Price {
+	for _, rate := range []*int64{&p.Fresh, &p.Cached, &p.CacheWrite, &p.CacheWriteLong, &p.Output} {
+		*rate -= *rate * int64(percent) / 100
+	}
+	return p
+}
+
 // Cost is what a usage costs, exactly, in picodollars. It is false where the price is unknown. An amount
 // that int64 cannot hold is the largest that it can.
 func (p Price) Cost(u Usage) (int64, bool) {
@@ -52,7 +62,10 @@ func (p Price) Cost(u Usage) (int64, bool) {
 		return 0, true
 	case PriceKnown:
 		sum := int64(0)
-		for _, part := range [...][2]int64{{u.Fresh, p.Fresh}, {u.Cached, p.Cached}, {u.CacheWrite, p.CacheWrite}, {u.Output, p.Output}} {
+		long := min(max(u.CacheWriteLong, 0), max(u.CacheWrite, 0))
+		for _, part := range [...][2]int64{
+			{u.Fresh, p.Fresh}, {u.Cached, p.Cached}, {u.CacheWrite - long, p.CacheWrite}, {long, cmp.Or(p.CacheWriteLong, p.CacheWrite)}, {u.Output, p.Output},
+		} {
 			sum = addUp(sum, timesUp(part[0], part[1]))
 		}
 		return sum, true

@@ -14,6 +14,7 @@ type notice struct {
 // judge learns from what came of an attempt and reports whether to send the request again.
 func (g *Governor) judge(t *turn, reply Reply, err error) bool {
 	again, n := g.learn(t, reply, err)
+	g.parts.Key.share(g)
 	if n.why != "" {
 		g.parts.Throttled(n.why, n.until)
 	}
@@ -33,7 +34,14 @@ func (g *Governor) learn(t *turn, reply Reply, err error) (bool, notice) {
 		return false, notice{}
 	}
 	g.heard = g.heard || e.Status != 0 || reply.FirstByte > 0
+	if e.Again {
+		g.answered(now, e.Limits)
+		return g.counted(t, notice{})
+	}
 	switch e.Kind {
+	case Cut:
+		g.answered(now, e.Limits)
+		return g.counted(t, notice{})
 	case RateLimited:
 		g.outage = time.Time{}
 		return g.counted(t, g.slowDown(e, now))

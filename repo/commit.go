@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -102,7 +101,7 @@ func (r *Repo) landed(ctx context.Context, commit string) (bool, error) {
 	return err == nil, err
 }
 
-var unindexed = regexp.MustCompile(`(?m)^error: '(.*)/' does not have a commit checked out$`)
+var unindexed = lazily(`(?m)^error: '(.*)/' does not have a commit checked out$`)
 
 // stage brings the index to what is on disk, without repositories inside and without what colony brought there. It is
 // tried twice, since a background command of the ant may be writing.
@@ -116,7 +115,7 @@ func (t *Tree) stage(ctx context.Context) (made Commit, err error) {
 		}
 	}
 	var refused []string
-	for _, m := range unindexed.FindAllStringSubmatch(errText(err), -1) {
+	for _, m := range unindexed().FindAllStringSubmatch(errText(err), -1) {
 		refused = append(refused, m[1])
 	}
 	if err != nil && len(refused) == 0 {

@@ -3,7 +3,6 @@ package repo
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -64,11 +63,11 @@ type ContentError struct{ Text string }
 func (e *ContentError) Error() string { return "git does not record the worktree as it is: " + e.Text }
 
 // machines is what git says where the fault is the machine's.
-var machines = regexp.MustCompile(`No space left|quota exceeded|Read-only file system|Input/output error|[Oo]ut of memory|insufficient permission for adding an object|index\.lock`)
+var machines = lazily(`No space left|quota exceeded|Read-only file system|Input/output error|[Oo]ut of memory|insufficient permission for adding an object|index\.lock`)
 
 // contentError is the error of a git that read a worktree: what lies there is at fault unless the machine is.
 func contentError(err error) error {
-	if exitCode(err) <= 0 || machines.MatchString(errText(err)) {
+	if exitCode(err) <= 0 || machines().MatchString(errText(err)) {
 		return err
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(errText(err)), "\n")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,11 +143,11 @@ func (c caller) run(ctx context.Context, in []byte, args ...string) (out []byte,
 }
 
 // lockHeld finds the lock in what git says of one that it could not take.
-var lockHeld = regexp.MustCompile(`Unable to create '(.*\.lock)': File exists`)
+var lockHeld = lazily(`Unable to create '(.*\.lock)': File exists`)
 
 // heldLock is the lock that kept a git from its work; empty where it was something else.
 func heldLock(err error) string {
-	if m := lockHeld.FindStringSubmatch(errText(err)); m != nil {
+	if m := lockHeld().FindStringSubmatch(errText(err)); m != nil {
 		return m[1]
 	}
 	return ""

@@ -2,18 +2,17 @@ package repo
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
 var (
-	nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	idForm   = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	nameForm = lazily(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	idForm   = lazily(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
 // checkName refuses what cannot be one component of a ref and of a path alike.
 func checkName(name string) error {
-	if !nameForm.MatchString(name) || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") {
+	if !nameForm().MatchString(name) || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") {
 		return &NameError{Name: name}
 	}
 	return nil
@@ -21,7 +20,7 @@ func checkName(name string) error {
 
 func checkID(ids ...string) error {
 	for _, id := range ids {
-		if !idForm.MatchString(id) {
+		if !idForm().MatchString(id) {
 			return fmt.Errorf("%q is no object id", id)
 		}
 	}

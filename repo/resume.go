@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ func (r *Repo) Resume(ctx context.Context, base, head string) (landed [][2]strin
 		return nil, err
 	}
 	if at == "" {
-		return nil, &MovedError{Branch: r.Branch(), Why: "is gone"}
+		return nil, r.elsewhere(ctx, base, head)
 	}
 	if at == head {
 		return nil, nil
@@ -39,6 +40,23 @@ func (r *Repo) Resume(ctx context.Context, base, head string) (landed [][2]strin
 		return nil, fmt.Errorf("read %s: %w", r.Branch(), err)
 	}
 	return r.landings(string(out))
+}
+
+// elsewhere makes the branch where the run's state came to another clone of the repository: nothing of the run is there.
+// Where only the branch is gone, somebody removed it.
+func (r *Repo) elsewhere(ctx context.Context, base, head string) error {
+	gone := &MovedError{Branch: r.Branch(), Why: "is gone"}
+	pin, err := r.at(ctx, r.baseRef())
+	if err != nil || pin != "" {
+		return cmp.Or(err, error(gone))
+	}
+	if _, err := r.own.run(ctx, nil, "cat-file", "-e", head+"^{commit}"); err != nil {
+		return gone
+	}
+	if err := r.ship(ctx, head, base); err != nil {
+		return fmt.Errorf("bring %s here: %w", r.Branch(), err)
+	}
+	return r.create(ctx, base, head)
 }
 
 func (r *Repo) landings(log string) ([][2]string, error) {

@@ -78,7 +78,12 @@ func (r *Repo) Start(ctx context.Context, base string) error {
 	if err := r.Prepare(ctx, base); err != nil {
 		return err
 	}
-	in := fmt.Sprintf("create %s %s\ncreate %s %s\n", r.Branch(), base, r.baseRef(), base)
+	return r.create(ctx, base, base)
+}
+
+// create makes the branch at a commit, and the pin of the base.
+func (r *Repo) create(ctx context.Context, base, head string) error {
+	in := fmt.Sprintf("create %s %s\ncreate %s %s\n", r.Branch(), head, r.baseRef(), base)
 	if err := failpoint.Hit("repo.start.before"); err != nil {
 		return err
 	}

@@ -33,9 +33,9 @@ func makeAway(ts *testscript.TestScript, neg bool, _ []string) {
 	ts.Setenv("HOME", filepath.Join(dir, "home"))
 }
 
-// fill: `fill FILE...` replaces $AWAY, $WORK, $PORT and $MODEL, the last model's address, in files.
+// fill: `fill FILE...` replaces $AWAY, $WORK, $PORT, $SERVED and $MODEL, the last model's address, in files.
 func fill(ts *testscript.TestScript, neg bool, args []string) {
-	replacer := strings.NewReplacer("$AWAY", ts.Getenv("AWAY"), "$WORK", ts.Getenv("WORK"), "$PORT", ts.Getenv("PORT"), "$MODEL", ts.Getenv("MODEL"))
+	replacer := strings.NewReplacer("$AWAY", ts.Getenv("AWAY"), "$WORK", ts.Getenv("WORK"), "$PORT", ts.Getenv("PORT"), "$MODEL", ts.Getenv("MODEL"), "$SERVED", ts.Getenv("SERVED"))
 	for _, name := range args {
 		text := replacer.Replace(ts.ReadFile(name))
 		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o600))

@@ -48,11 +48,12 @@ func BenchmarkTable(b *testing.B) {
 	measureFiles(b, w, t)
 	measureHot(b, w, t)
 	measurePeers(b, w, t)
+	cache := measureCache(b, bin)
 	for b.Loop() { // the table is what is measured
 	}
 	fmt.Printf("\nlog: %s; sandbox: %s; load %s before, %s after; %d cores; %s %s/%s; kernel %s\n", sync, mechanism, before, load(),
 		runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, said("uname", "-r"))
-	fmt.Printf("binary %s\n\n%s\n", bin, t)
+	fmt.Printf("binary %s\n\n%s\ncache: %s\n", bin, t, cache)
 }
 
 // calm waits a while for the machine to be less busy than it has cores, and returns its load.

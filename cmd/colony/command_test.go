@@ -17,7 +17,7 @@ func typed(t *testing.T, args ...string) (code int, out, errors string) {
 	var stdout, stderr bytes.Buffer
 	home := t.TempDir()
 	a := &app{
-		args: args, in: strings.NewReader(""), out: &stdout, err: &stderr, slept: slept, environ: func() []string { return nil },
+		args: args, in: strings.NewReader(""), out: &stdout, err: &stderr, slept: slept, environ: func() []string { return nil }, organisation: home,
 		getenv: func(name string) string { return map[string]string{"HOME": home}[name] },
 	}
 	return run(context.Background(), a), stdout.String(), stderr.String()

@@ -96,7 +96,7 @@ func tierFiles(house *hatch.House) ([]tierFile, error) {
 	if house.Root != "" {
 		files = append(files, tierFile{Tier: "project", Path: filepath.Join(house.Root, ".colony", "config.yaml")})
 	}
-	files = append(files, tierFile{Tier: "user", Path: filepath.Join(house.Config, "config.yaml")}, tierFile{Tier: "organisation", Path: "/etc/colony/config.yaml"})
+	files = append(files, tierFile{Tier: "user", Path: filepath.Join(house.Config, "config.yaml")}, tierFile{Tier: "organisation", Path: house.OrganisationFile()})
 	for i, f := range files {
 		_, err := os.Lstat(f.Path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -72,7 +72,7 @@ func (a *app) demoIn(ctx context.Context, dir string, fast, keep bool) error {
 		fmt.Fprintf(a.err, "a throw-away repository in %s, a scripted model on %s: nothing leaves this machine\n", checkout, server.URL)
 	}
 	a.dir = checkout
-	places := hatch.Places{Dir: checkout, State: filepath.Join(dir, "state"), Config: filepath.Join(dir, "config"), Cache: filepath.Join(a.cacheDir(), "demo")}
+	places := hatch.Places{Dir: checkout, State: filepath.Join(dir, "state"), Config: filepath.Join(dir, "config"), Cache: filepath.Join(a.cacheDir(), "demo"), Organisation: a.organisation}
 	if err := configure(places.Config, server.URL); err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func runAndTask(ctx context.Context, house *hatch.House, args []string) (hatch.P
 // a terminal.
 func (a *app) page(ctx context.Context, diff string) error {
 	if !terminal(a.out) {
-		_, err := io.WriteString(a.out, diff)
+		_, err := io.WriteString(exactly(a.out), diff)
 		return err
 	}
 	p := a.palette(a.out)
@@ -84,7 +84,7 @@ func (a *app) page(ctx context.Context, diff string) error {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(b.String()), a.out, a.err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(a.detector().Redact(b.String())), exactly(a.out), exactly(a.err)
 	cmd.Env = append(os.Environ(), "LESS=FRX")
 	if err := cmd.Run(); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("page the diff with %s: %w", pager, err)

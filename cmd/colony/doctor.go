@@ -23,6 +23,11 @@ func (a *app) doctorCmd() *cobra.Command {
 			"With --prove every break-out that the sandbox must hold is tried in a scratch tree, first in the open, where it has to\n" +
 			"work, then at the level of the settings or of --sandbox.\n" + exitHelp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if fix {
+				if err := a.inside(cmd); err != nil {
+					return err
+				}
+			}
 			checks := hatch.Doctor(cmd.Context(), a.where(state), a.environ(), a.getenv, fix)
 			if prove {
 				proofs, err := a.prove(cmd, state, level)

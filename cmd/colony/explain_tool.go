@@ -43,7 +43,14 @@ func (a *app) explainTool(card, name string) error {
 		return err
 	}
 	at := slices.IndexFunc(shown, func(t hatch.ShownTool) bool { return t.Name == name })
+	reaches, err := house.Reaches(card)
+	if err != nil {
+		return err
+	}
 	stages := stagesOf(card, name, house.Settings.Get("run.mode"), at >= 0 && shown[at].ReadOnly, at >= 0, rules)
+	if name == "sh" && at >= 0 {
+		stages = append(stages, toolRule{"sandbox", house.Settings.Get("sandbox.level"), "whatever was decided, a command that runs reaches of the network " + reaches})
+	}
 	if a.json {
 		return printJSON(a.out, map[string]any{"tool": name, "card": card, "shown": at >= 0, "stages": stages})
 	}

@@ -125,7 +125,7 @@ func (a *app) edit(ctx context.Context, text []byte) ([]byte, error) {
 		words = []string{"vi"}
 	}
 	editor := exec.CommandContext(ctx, words[0], append(words[1:], file.Name())...)
-	editor.Stdin, editor.Stdout, editor.Stderr = a.in, a.err, a.err
+	editor.Stdin, editor.Stdout, editor.Stderr = a.in, exactly(a.err), exactly(a.err)
 	if err := editor.Run(); err != nil {
 		return nil, fmt.Errorf("the editor %s: %w: set EDITOR to another", words[0], err)
 	}

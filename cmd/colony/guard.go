@@ -38,7 +38,8 @@ func (a *app) guardTestCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "test [CALL]", Short: "what would become of a call, without running it", Args: exactArgs(0, 1),
 		Long: "Say what would become of a call, or of those on stdin, one a line: allow, ask (deny where nobody is there) or deny, with\n" +
-			"the stage and the rule that decided. Nothing is run and nobody is asked. The checkout stands for the ant's worktree.\n" +
+			"the stage and the rule that decided. Nothing is run and nobody is asked. The checkout stands for the ant's worktree. A level\n" +
+			"of the sandbox that this machine does not hold is refused, as it is by run; a hook that would look is named.\n" +
 			"With --expect the command ends with 3 where any call comes to something else.\n" + exitHelp,
 		Example: `  colony guard test '{"tool":"sh","args":{"command":"rm -rf build"}}'
   colony guard test --card scout --mode ask --json <calls.jsonl
@@ -112,7 +113,11 @@ func (a *app) trial(cmd *cobra.Command, o *trialOptions) (func(tools.Call) (guar
 	if err != nil {
 		return nil, err
 	}
-	return house.Trial(o.card, more, a.getenv)
+	try, err := house.Trial(o.card, more, a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	return try, house.Held(cmd.Context(), a.getenv)
 }
 
 // rulesIn reads a file of rules; no file has none.

@@ -9,8 +9,8 @@ import (
 )
 
 // house finds where the command was typed and what is set there.
-func (a *app) house(state string, flags map[string]string) (*hatch.House, error) {
-	return hatch.Enter(a.where(state), a.environ(), flags)
+func (a *app) house(state string, flags map[string]string, trusted ...string) (*hatch.House, error) {
+	return hatch.Enter(a.where(state), a.environ(), flags, trusted...)
 }
 
 // path is a typed path as seen from -C DIR.
@@ -60,5 +60,5 @@ func flow(list []string) string {
 
 // where are the places of this invocation.
 func (a *app) where(state string) hatch.Places {
-	return hatch.Places{Dir: a.path("."), State: a.stateDir(state), Config: a.xdg("XDG_CONFIG_HOME", ".config")}
+	return hatch.Places{Dir: a.path("."), State: a.stateDir(state), Config: a.xdg("XDG_CONFIG_HOME", ".config"), Organisation: a.organisation}
 }

@@ -51,7 +51,7 @@ func (a *app) setUp(house *hatch.House) error {
 			wrote = append(wrote, f.name)
 		}
 	}
-	if err := trustWritten(house, wrote); err != nil {
+	if err := trustWritten(house, a.environ(), wrote); err != nil {
 		return err
 	}
 	if a.json {
@@ -84,8 +84,8 @@ func (a *app) saySurvey(found surveyed, wrote []string) error {
 }
 
 // trustWritten trusts the files that init wrote itself just now, and no others.
-func trustWritten(house *hatch.House, wrote []string) error {
-	files, err := house.Files()
+func trustWritten(house *hatch.House, environ, wrote []string) error {
+	files, err := house.Files(environ)
 	if err != nil {
 		return err
 	}

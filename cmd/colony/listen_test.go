@@ -2,7 +2,12 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -48,5 +53,26 @@ func unheard(ts *testscript.TestScript, neg bool, _ []string) {
 	}
 	if (others > 0) != neg {
 		ts.Fatalf("%d connections reached the listener", others)
+	}
+}
+
+// page counts the requests for the page of one script.
+type page struct{ n atomic.Int32 }
+
+// serve: `serve FILE` answers every request on a port of loopback with the file, and sets $SERVED to ADDRESS:PORT.
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	text, count := ts.ReadFile(args[0]), ts.Value(page{}).(*page)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		count.n.Add(1)
+		io.WriteString(w, text)
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("SERVED", strings.TrimPrefix(server.URL, "http://"))
+}
+
+// unserved: `unserved` wants that nobody asked for the page so far.
+func unserved(ts *testscript.TestScript, neg bool, _ []string) {
+	if n := ts.Value(page{}).(*page).n.Load(); (n > 0) != neg {
+		ts.Fatalf("the page was asked for %d times", n)
 	}
 }

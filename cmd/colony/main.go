@@ -16,5 +16,6 @@ func main() {
 	sandbox.Helper()
 	os.Exit(run(context.Background(), &app{
 		args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ, slept: slept,
+		organisation: "/etc/colony",
 	}))
 }

@@ -6,9 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"colony/guard/sandbox"
+	"colony/hatch"
 	"colony/model/scripted"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,8 +19,18 @@ import (
 // built is the directory of the command as `make build` makes it, without the race detector: what a person runs.
 var built string
 
+// underOrganisation is a name of this test as a program: the command on a machine whose organisation keeps its settings in
+// $ORGANISATION instead of /etc/colony.
+const underOrganisation = "orgcolony"
+
 func TestMain(m *testing.M) {
 	sandbox.Helper()
+	if filepath.Base(os.Args[0]) == underOrganisation {
+		os.Exit(run(context.Background(), &app{
+			args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ, slept: slept,
+			organisation: os.Getenv("ORGANISATION"),
+		}))
+	}
 	os.Exit(runTests(m))
 }
 
@@ -33,6 +45,15 @@ func runTests(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build the command: %v: %s\n", err, out)
 		return 1
 	}
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, filepath.Join(built, underOrganisation))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	os.Unsetenv(hatch.InsideVariable) // these tests are a person's, also where an ant runs them
 	os.Setenv("PATH", built+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	return m.Run()
 }
@@ -48,7 +69,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TERM", "dumb")
 			env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			config := "[user]\n\tname = Ada\n\temail = ada@example.test\n[init]\n\tdefaultBranch = main\n"
-			env.Values[ear{}] = &ear{}
+			env.Values[ear{}], env.Values[page{}] = &ear{}, &page{}
 			if err := os.MkdirAll(home, 0o700); err != nil {
 				return err
 			}
@@ -57,17 +78,22 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"model": serveModel, "billed": billedAsCounted, "commit": commitAll, "code": exitCode,
 			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
+			"serve": serve, "unserved": unserved, "gomodule": goModule, "python": namePython,
 			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "meanwhile": meanwhile, "nobody": nobodyLeft, "bytes": writeBytes,
-			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned,
+			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned, "block": block, "record": record,
 		},
 	})
 }
 
-// serveModel: `model FILE` serves a scenario and points OPENAI_BASE_URL at it.
+// serveModel: `model FILE` serves the scenarios of a file and points OPENAI_BASE_URL at it.
 func serveModel(ts *testscript.TestScript, neg bool, args []string) {
-	scenario, err := scripted.Parse(args[0], []byte(ts.ReadFile(args[0])))
-	ts.Check(err)
-	server, err := scripted.Serve(context.Background(), scripted.Parts{Scenarios: []scripted.Scenario{scenario}, Key: "test-key-0123456789"})
+	var scenarios []scripted.Scenario
+	for _, text := range strings.Split(ts.ReadFile(args[0]), "\n---\n") {
+		scenario, err := scripted.Parse(args[0], []byte(text))
+		ts.Check(err)
+		scenarios = append(scenarios, scenario)
+	}
+	server, err := scripted.Serve(context.Background(), scripted.Parts{Scenarios: scenarios, Key: "test-key-0123456789"})
 	ts.Check(err)
 	ts.Defer(func() {
 		if err := server.Close(); err != nil {
@@ -77,4 +103,13 @@ func serveModel(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("OPENAI_BASE_URL", server.URL)
 	ts.Setenv("MODEL", server.URL)
 	ts.Setenv("OPENAI_API_KEY", "test-key-0123456789")
+}
+
+// record: `record LOG FILE` makes a scenario of the events of a run, named recorded.
+func record(ts *testscript.TestScript, neg bool, args []string) {
+	scenario, err := scripted.Record("recorded", strings.NewReader(ts.ReadFile(args[0])))
+	ts.Check(err)
+	text, err := scenario.YAML()
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
 }

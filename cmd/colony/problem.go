@@ -18,8 +18,6 @@ import (
 // fail prints why the command ends, once, and returns its exit code.
 func (a *app) fail(ctx context.Context, err error) int {
 	p := problemOf(ctx, err)
-	known := a.detector()
-	p.Message, p.Next = known.Redact(p.Message), known.Redact(p.Next)
 	if a.json || slices.Contains(a.args, "--json") {
 		line, _ := json.Marshal(struct {
 			Type string `json:"type"`

@@ -20,6 +20,8 @@ type app struct {
 	getenv   func(string) string
 	environ  func() []string
 	slept    func() time.Duration // of the machine since it was started
+	// organisation is the directory of the organisation's settings and of what it trusts.
+	organisation string
 
 	dir     string
 	quiet   bool
@@ -55,6 +57,7 @@ Exit codes:
 func run(ctx context.Context, a *app) int {
 	ctx, stop := withSignals(ctx, a.getenv(detachedVar) != "")
 	defer stop()
+	a.guarded()
 	root := a.root()
 	root.SetArgs(a.args)
 	if err := root.ExecuteContext(ctx); err != nil {
@@ -90,7 +93,8 @@ func (a *app) root() *cobra.Command {
 		a.cardsCmd(), a.configCmd(), a.trustCmd(), a.versionCmd(),
 		a.stopCmd(), a.pauseCmd(), a.retryCmd(), a.steerCmd(), a.answerCmd(), a.inboxCmd(),
 		a.diffCmd(), a.landCmd(), a.gcCmd(), a.resumeCmd())
-	root.AddCommand(a.toolsCmd(), a.guardCmd(), a.doctorCmd(), a.sandboxCmd(), a.completionCmd())
+	root.AddCommand(a.toolsCmd(), a.modelsCmd(), a.guardCmd(), a.doctorCmd(), a.sandboxCmd(), a.completionCmd())
+	a.outside(root)
 	root.AddCommand(later()...)
 	a.completeWords(root)
 	return root
@@ -145,6 +149,9 @@ func (e *signalError) Hurry() <-chan struct{} { return e.hurry }
 
 // terminal reports whether w is a terminal.
 func terminal(w any) bool {
+	if r, ok := w.(redacting); ok {
+		w = r.w
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -24,7 +24,7 @@ import (
 // runOptions are the flags of `colony run`.
 type runOptions struct {
 	file, card, budget, unseen, maxTokens, wall, mode, sandbox, base, ants, state, id, redBase string
-	models, gates, labels                                                                      []string
+	models, gates, labels, trusted                                                             []string
 	report, from, land, onAsk, issue                                                           string
 	noGate, review, dirty, yes, detach, one                                                    bool
 }
@@ -73,9 +73,10 @@ func (a *app) runCmd() *cobra.Command {
 	f.StringVar(&o.from, "from", "", "go on from the branch of `RUN`, its plan and receipts known")
 	f.StringVar(&o.onAsk, "on-ask", "", onAskHelp)
 	f.StringVar(&o.land, "land", "", "take it over into `BRANCH` when everything landed")
+	f.StringArrayVar(&o.trusted, "trust", nil, "use the repository's files with this `DIGEST` in this run (repeatable)")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "watch", "web", "trust", "cluster")
+	laterFlags(cmd, "watch", "web", "cluster")
 	return cmd
 }
 
@@ -126,7 +127,7 @@ func (a *app) partsOf(cmd *cobra.Command, o *runOptions, args []string) (hatch.P
 	if ext := filepath.Ext(o.report); o.report != "" && ext != ".md" && ext != ".html" {
 		return hatch.Parts{}, usage(cmd, fmt.Errorf("--report %s: the file must end with .md or .html", o.report))
 	}
-	house, err := a.house(o.state, flagSettings(cmd, o))
+	house, err := a.house(o.state, flagSettings(cmd, o), o.trusted...)
 	if err != nil {
 		return hatch.Parts{}, err
 	}
@@ -298,7 +299,7 @@ func (a *app) printer() printer {
 // width measures a terminal each time it is asked; 0 where it is none.
 func width(w io.Writer) func() int {
 	return func() int {
-		f, ok := w.(*os.File)
+		f, ok := exactly(w).(*os.File)
 		if !ok {
 			return 0
 		}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-
 	"colony/hatch"
 	"colony/tools"
 
@@ -25,7 +23,8 @@ func (a *app) sandboxRunCmd() *cobra.Command {
 		Use: "run [--level LEVEL] -- CMD...", Short: "run one command as an ant's sh would", Args: exactArgs(1, -1),
 		Example: "  colony sandbox run -- go test ./...\n  colony sandbox run --level read-only -- bash -c 'echo x > file'\n  colony sandbox run --json -- make",
 		Long: "Run one command with what an ant's command has: the checkout for a worktree, colony's build cache, an empty home and\n" +
-			"/tmp, no input, and at levels read-only and workspace no network but a loopback of its own. At level workspace the\n" +
+			"/tmp, no input, and at levels read-only and workspace no network but a loopback of its own; at workspace+net it reaches\n" +
+			"what the card of run.card and sandbox.net of your settings name. At level workspace the\n" +
 			"command may write to this checkout, but for .git and other protected paths.\n" +
 			"With --json its output goes to stderr, and how it ended to stdout.\n" + exitHelp +
 			"\n  any other  the command's own; 126, 127 where it could not be started, 128 and more where a signal ended it",
@@ -47,11 +46,11 @@ func (a *app) runSandboxed(cmd *cobra.Command, level, state string, argv []strin
 	if err != nil {
 		return err
 	}
-	var out io.Writer = a.out
+	out := exactly(a.out)
 	if a.json {
-		out = a.err
+		out = exactly(a.err)
 	}
-	held, by, exit, err := house.Sandboxed(cmd.Context(), a.getenv, tools.Process{Argv: argv, Dir: house.Dir, Stdout: out, Stderr: a.err})
+	held, by, exit, err := house.Sandboxed(cmd.Context(), a.getenv, tools.Process{Argv: argv, Dir: house.Dir, Stdout: out, Stderr: exactly(a.err)})
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,9 @@ func printBrief(w io.Writer, b hatch.Brief) {
 		fmt.Fprintf(w, "  setup    %s\n", view.Line(strings.Join(b.Setup, "; ")))
 	}
 	fmt.Fprintf(w, "  sandbox  %s by %s, mode %s\n", b.Level, b.Mechanism, b.Mode)
+	for _, net := range b.Net {
+		fmt.Fprintf(w, "  network  %s\n", view.Line(net))
+	}
 	fmt.Fprintf(w, "  budget   %s\n", budget(b.Caps))
 	for _, h := range b.Held {
 		fmt.Fprintf(w, "  no effect %s\n", view.Line(h))

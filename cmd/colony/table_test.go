@@ -122,6 +122,7 @@ var flagsShown = map[string]string{
 	"run --run-id":            "runs.txtar",
 	"run --sandbox":           "permissions.txtar",
 	"run --state-dir":         "runs.txtar",
+	"run --trust":             "digests.txtar",
 	"run --wall":              "caps.txtar",
 	"run --yes":               "person.txtar",
 	"status --json":           "runs.txtar",
@@ -130,6 +131,7 @@ var flagsShown = map[string]string{
 	"steer --state-dir":       "desk.txtar",
 	"stop --ant":              "desk.txtar",
 	"stop --state-dir":        "desk.txtar",
+	"models list --json":      "chain.txtar",
 	"tools --card":            "cards.txtar",
 	"tools --explain":         "guard.txtar",
 	"tools --json":            "cards.txtar",
@@ -138,7 +140,7 @@ var flagsShown = map[string]string{
 	"version --json":          "runs.txtar",
 }
 
-// keysShown is flagsShown for the keys of the settings. A provider's keys are the same for all.
+// keysShown is flagsShown for the keys of the settings. The keys of all providers are the same, and those of all names for models.
 var keysShown = map[string]string{
 	"run.ants":                  "settings.txtar",
 	"run.card":                  "settings.txtar",
@@ -180,6 +182,14 @@ var keysShown = map[string]string{
 	"limits.output":             "bounds.txtar",
 	"limits.text_nudges":        "bounds.txtar",
 	"limits.width":              "bounds.txtar",
+	"models.*.chain":            "chain.txtar",
+	"models.*.window":           "chain.txtar",
+	"models.*.output":           "chain.txtar",
+	"models.*.price":            "chain.txtar",
+	"models.*.discount":         "chain.txtar",
+	"providers.*.window":        "messages.txtar",
+	"providers.*.first_byte":    "messages.txtar",
+	"providers.*.idle":          "messages.txtar",
 	"providers.*.base_url":      "providers.txtar",
 	"providers.*.key_env":       "providers.txtar",
 	"providers.*.wire":          "providers.txtar",
@@ -208,7 +218,7 @@ func TestEveryFlagIsShown(t *testing.T) {
 func TestEveryKeyIsShown(t *testing.T) {
 	var keys []string
 	for _, k := range configs.Keys() {
-		name := regexp.MustCompile(`^providers\.[^.]+`).ReplaceAllString(k.Name, "providers.*")
+		name := regexp.MustCompile(`^(providers|models)\.[^.]+`).ReplaceAllString(k.Name, "$1.*")
 		if !slices.Contains(keys, name) {
 			keys = append(keys, name)
 		}

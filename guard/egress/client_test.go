@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -233,5 +234,88 @@ func TestTheProxyForwards(t *testing.T) {
 	defer reply.Body.Close()
 	if reply.StatusCode != http.StatusForbidden || asked.Load() != 0 {
 		t.Errorf("%d, asked %d times", reply.StatusCode, asked.Load())
+	}
+}
+
+// What was asked for is told, and what was refused with the reason.
+func TestWhatWasAskedForIsTold(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "ok") }))
+	defer s.Close()
+	at := netip.MustParseAddrPort(s.Listener.Addr().String())
+	var mu sync.Mutex
+	told := map[string]*egress.RefusedError{}
+	client, _ := proxy(t, egress.New(egress.Parts{Allow: hosts(t, "ok.test"), Own: []netip.AddrPort{at}, Told: func(host string, refused *egress.RefusedError) {
+		mu.Lock()
+		defer mu.Unlock()
+		told[host] = refused
+	}}))
+	for _, address := range []string{s.URL, "http://other.test/", "https://other2.test/", "http://169.254.169.254/", "http://ok.test:22/"} {
+		if reply, err := client.Get(address); err == nil {
+			text, _ := io.ReadAll(reply.Body)
+			reply.Body.Close()
+			if address != s.URL && !strings.Contains(string(text), "is not reached") {
+				t.Errorf("%s: %d %q", address, reply.StatusCode, text)
+			}
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for host, unlisted := range map[string]bool{"other.test": true, "other2.test": true, "169.254.169.254": false, "ok.test:22": false} {
+		if r := told[host]; r == nil || r.Unlisted != unlisted {
+			t.Errorf("%s: %+v", host, r)
+		}
+	}
+	if r, heard := told[at.Addr().String()]; !heard || r != nil {
+		t.Errorf("%+v", told)
+	}
+}
+
+// A service of the user's answers at a port of the job's own, whatever it speaks, and nothing else does.
+func TestForward(t *testing.T) {
+	service, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close()
+	go func() {
+		for {
+			conn, err := service.Accept()
+			if err != nil {
+				return
+			}
+			fmt.Fprint(conn, "hello\n")
+			io.Copy(conn, conn)
+			conn.Close()
+		}
+	}()
+	at := service.Addr().String()
+	for own, want := range map[string]string{at: "hello\nx", "127.0.0.1:1": ""} {
+		d := egress.New(egress.Parts{Own: []netip.AddrPort{netip.MustParseAddrPort(own)}})
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- d.Forward(l, at) }()
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, "x"); err == nil {
+			conn.(*net.TCPConn).CloseWrite()
+		}
+		if got, _ := io.ReadAll(conn); string(got) != want {
+			t.Errorf("%s: %q", own, got)
+		}
+		held, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Close()
+		if err := <-done; err != nil { // though one is still joined
+			t.Error(err)
+		}
+		conn.Close()
+		held.Close()
 	}
 }

@@ -20,8 +20,12 @@ const (
 	mostAddrs   = 8 // of one host that are tried
 )
 
-// RefusedError is a place that was not connected to, and why. Nothing was sent there.
-type RefusedError struct{ Host, Why string }
+// RefusedError is a place that was not connected to, and why. Nothing was sent there. Unlisted means that it is not on the
+// list of allowed hosts, and nothing else was looked at.
+type RefusedError struct {
+	Host, Why string
+	Unlisted  bool
+}
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("%s is not reached: %s", e.Host, e.Why) }
 
@@ -33,6 +37,9 @@ type Parts struct {
 	Own []netip.AddrPort
 	// Lookup asks for the addresses of a name; the machine's resolver where it is nil. It is asked once for a dial.
 	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
+	// Told hears of every connection that Serve was asked for: the host as it was named, and why it was not reached; nil
+	// where it was. It is called from several goroutines at once. Nobody hears where it is nil.
+	Told func(host string, refused *RefusedError)
 }
 
 // Dialer connects to allowed hosts at public addresses. It is safe for concurrent use.
@@ -44,6 +51,9 @@ func New(p Parts) *Dialer {
 		p.Lookup = func(ctx context.Context, name string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 		}
+	}
+	if p.Told == nil {
+		p.Told = func(string, *RefusedError) {}
 	}
 	p.Own = slices.Clone(p.Own)
 	return &Dialer{parts: p}
@@ -97,14 +107,12 @@ func (d *Dialer) permits(h Host, port uint16) error {
 	switch {
 	case h.addr.IsValid() && slices.Contains(d.parts.Own, netip.AddrPortFrom(h.addr, port)):
 		return nil
-	case !d.parts.Allow.Allows(h):
-		return &RefusedError{Host: h.name, Why: "it is not on the list of allowed hosts"}
-	case h.addr.IsValid():
-		if err := Public(h.addr); err != nil {
-			return &RefusedError{Host: h.name, Why: err.Error()}
-		}
-	case inside(h.name):
+	case h.addr.IsValid() && Public(h.addr) != nil:
+		return &RefusedError{Host: h.name, Why: Public(h.addr).Error()}
+	case !h.addr.IsValid() && inside(h.name):
 		return &RefusedError{Host: h.name, Why: "it is a name of this machine or network"}
+	case !d.parts.Allow.Allows(h):
+		return &RefusedError{Host: h.name, Why: "it is not on the list of allowed hosts", Unlisted: true}
 	}
 	return nil
 }

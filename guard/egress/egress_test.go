@@ -129,6 +129,7 @@ func TestNoSpellingReachesThisMachine(t *testing.T) {
 	if n := c.hits.Load(); n != 0 {
 		t.Errorf("%d hits", n)
 	}
+	t.Logf("security: S6 | egress: hits by spellings of this machine, with and without proxy variables | %d of %d | 0 of 60", c.hits.Load(), len(spellings))
 }
 
 // NW06, S6
@@ -141,11 +142,14 @@ func TestTheTableOfAddresses(t *testing.T) {
 	if len(deny) < 30 {
 		t.Fatalf("%d addresses", len(deny))
 	}
+	public := 0
 	for _, text := range deny {
 		if egress.Public(netip.MustParseAddr(text)) == nil {
+			public++
 			t.Errorf("%s is taken for public", text)
 		}
 	}
+	t.Logf("security: S6 | egress: addresses that are not public and were taken for it | %d of %d | 0 of 30", public, len(deny))
 	for _, text := range strings.Fields(`93.184.216.34 8.8.8.8 1.1.1.1 172.32.0.1 172.15.255.255 100.128.0.1 100.63.255.255 192.0.1.1
 		198.20.0.1 223.255.255.255 11.0.0.1 2606:2800:220:1::1 2a00:1450::1 2001:200::1 2400::1`) {
 		if err := egress.Public(netip.MustParseAddr(text)); err != nil {

@@ -124,6 +124,17 @@ type Exec func(ctx context.Context, h Entry, stdin []byte, stdout, stderr io.Wri
 // Set are all hooks, by moment, in the order in which they run.
 type Set map[string][]Entry
 
+// Looking are the commands of the hooks of a moment that would look at a tool's call.
+func (s Set) Looking(moment, tool string) []string {
+	var found []string
+	for _, h := range s[moment] {
+		if h.wants(tool) {
+			found = append(found, h.Hook.Run)
+		}
+	}
+	return found
+}
+
 // Run runs the hooks of in's moment one after the other, up to the first that denies. One that does not end in its time
 // warns; before a tool runs it asks too. The error is ctx's, or Exec's.
 func (s Set) Run(ctx context.Context, in Input, exec Exec) (v Verdict, err error) {

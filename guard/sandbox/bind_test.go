@@ -11,7 +11,10 @@ import (
 
 // A place outside is seen where the job's files lead to it, and cannot be written there. Contract 73.
 func TestABoundPlaceIsSeenReadOnly(t *testing.T) {
-	w := newWorld(t)
+	eachWithBinds(t, testABoundPlaceIsSeenReadOnly)
+}
+
+func testABoundPlaceIsSeenReadOnly(t *testing.T, w world) {
 	next := filepath.Join(w.home, "src", "next")
 	put(t, next+"/data", "from next door")
 	s := w.open(t, "workspace")
@@ -33,7 +36,10 @@ func TestABoundPlaceIsSeenReadOnly(t *testing.T) {
 }
 
 func TestABindNeverShowsWhatIsHidden(t *testing.T) {
-	w := newWorld(t)
+	eachWithBinds(t, testABindNeverShowsWhatIsHidden)
+}
+
+func testABindNeverShowsWhatIsHidden(t *testing.T, w world) {
 	put(t, w.home+"/link-target/x", "x")
 	if err := os.Symlink(w.home+"/.ssh", w.home+"/link"); err != nil {
 		t.Fatal(err)

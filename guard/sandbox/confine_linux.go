@@ -10,32 +10,53 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine gives this thread, and so the job it starts, the view, an own loopback and no powers.
+// confine gives this thread, and so the job it starts, the view and no powers.
 func confine(o order) error {
-	if err := loopback(); err != nil {
-		return fmt.Errorf("raise loopback: %w", err)
-	}
-	// A session keyring is inherited and may hold the user's tickets.
-	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err != nil && !errors.Is(err, unix.ENOSYS) {
-		return fmt.Errorf("leave keyring: %w", err)
-	}
-	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0); err != nil {
-		return fmt.Errorf("offer memory: %w", err)
+	if err := errors.Join(leaveKeys(), offerMemory()); err != nil {
+		return err
 	}
 	if err := build(o); err != nil {
 		return err
 	}
+	return settleIn(o)
+}
+
+// leaveKeys leaves the session's keyring, which is inherited and may hold the user's tickets.
+func leaveKeys() error {
+	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err != nil && !errors.Is(err, unix.ENOSYS) {
+		return fmt.Errorf("leave keyring: %w", err)
+	}
+	return nil
+}
+
+// offerMemory lets the machine take this process first where memory runs out.
+func offerMemory() error {
+	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0); err != nil {
+		return fmt.Errorf("offer memory: %w", err)
+	}
+	return nil
+}
+
+// settleIn makes the home in the view that is there, sets the limits and takes all powers away.
+func settleIn(o order) error {
 	if err := os.Mkdir("/tmp/home", 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("make home: %w", err)
 	}
 	if err := limit(o.Processes); err != nil {
 		return err
 	}
-	// Whatever else was inherited stays with this process.
+	if err := keepFiles(); err != nil {
+		return err
+	}
+	return disarm()
+}
+
+// keepFiles lets whatever else was inherited stay with this process.
+func keepFiles() error {
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("close files: %w", err)
 	}
-	return disarm()
+	return nil
 }
 
 // loopback raises lo, which a new network namespace has down.
@@ -77,9 +98,14 @@ func disarm() error {
 		return fmt.Errorf("drop ambient capabilities: %w", err)
 	}
 	for c := uintptr(0); c < 64; c++ {
-		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); errors.Is(err, unix.EINVAL) {
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+		if errors.Is(err, unix.EINVAL) {
 			break // past the last one this kernel knows
-		} else if err != nil {
+		}
+		if errors.Is(err, unix.EPERM) && powerless() {
+			break // there is none to drop, and no new one to come
+		}
+		if err != nil {
 			return fmt.Errorf("drop capability %d: %w", c, err)
 		}
 	}
@@ -88,4 +114,11 @@ func disarm() error {
 		return fmt.Errorf("drop capabilities: %w", err)
 	}
 	return nil
+}
+
+// powerless says that this thread has no capability.
+func powerless() bool {
+	var have [2]unix.CapUserData
+	err := unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &have[0])
+	return err == nil && have == [2]unix.CapUserData{}
 }

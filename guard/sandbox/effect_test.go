@@ -59,7 +59,10 @@ func git(t *testing.T, dir string, args ...string) {
 
 // An ant's shell changes neither the user's home nor the repository, and reaches no listener: contracts 61 and 78.
 func TestAntHasNoEffectOutside(t *testing.T) {
-	w := newWorld(t)
+	each(t, testAntHasNoEffectOutside)
+}
+
+func testAntHasNoEffectOutside(t *testing.T, w world) {
 	repo := filepath.Join(w.home, "main")
 	put(t, repo+"/a", "a")
 	git(t, repo, "init", "-q")
@@ -88,6 +91,7 @@ func TestAntHasNoEffectOutside(t *testing.T) {
 	if hits.Load() != 0 || accepted.n.Load() != 0 {
 		t.Errorf("listeners were reached: %d, %d", hits.Load(), accepted.n.Load())
 	}
+	t.Logf("security: S2 | sandbox alone, network off: hits on a listener | %d | 0", int32(hits.Load())+int32(accepted.n.Load()))
 }
 
 type listener struct {
@@ -119,7 +123,10 @@ func listen(t *testing.T) *listener {
 
 // Each line tries to write outside; afterwards all but the worktree is as it was. contract 61
 func TestWritesStayInside(t *testing.T) {
-	w := newWorld(t)
+	each(t, testWritesStayInside)
+}
+
+func testWritesStayInside(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	put(t, w.home+"/linked", "linked")
 	if err := os.Symlink(w.home, w.work+"/out"); err != nil {
@@ -148,14 +155,18 @@ func TestWritesStayInside(t *testing.T) {
 		"echo x > /proc/self/cwd/../../../../../../../new",
 		"echo x > /proc/self/root" + H + "/new",
 	} {
-		if exit, out := run(t, s, w.sh(line)); exit.Code == 0 {
+		undone := w.isLocked() && strings.HasSuffix(line, " .git") || strings.HasPrefix(line, "mv .git") // made good afterwards
+		if exit, out := run(t, s, w.sh(line)); exit.Code == 0 && !undone {
 			t.Errorf("%s: succeeded\n%s", line, out)
+		}
+		if got, err := os.ReadFile(w.work + "/.git"); err != nil || !strings.HasPrefix(string(got), "gitdir: ") {
+			t.Fatalf("%s: .git is %q, %v", line, got, err)
 		}
 		if snapshot(t, w.home, w.work) != before {
 			t.Fatalf("%s: had an effect", line)
 		}
 	}
-	if exit, out := run(t, s, w.sh("echo x > new && mkdir d && mv new d && echo y > /tmp/y && echo z > ~/z && cat d/new /tmp/y ~/z")); out != "x\ny\nz\n" {
+	if exit, out := run(t, s, w.sh("echo x > new && mkdir d && mv new d && echo y > $TMPDIR/y && echo z > ~/z && cat d/new $TMPDIR/y ~/z")); out != "x\ny\nz\n" {
 		t.Errorf("inside: %v %q", exit, out)
 	}
 	if got, err := os.ReadFile(w.work + "/d/new"); err != nil || string(got) != "x\n" {
@@ -165,7 +176,10 @@ func TestWritesStayInside(t *testing.T) {
 
 // No line gives a job its powers back. Each prints what it got; the canary is the home, writable.
 func TestNoWayBackToPower(t *testing.T) {
-	w := newWorld(t)
+	each(t, testNoWayBackToPower)
+}
+
+func testNoWayBackToPower(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	before := snapshot(t, w.home, w.work)
 	canary := "echo x > " + w.home + "/canary"
@@ -190,7 +204,7 @@ func TestNoWayBackToPower(t *testing.T) {
 		"echo x > /proc/self/attr/current",
 		"echo 0 > /proc/self/oom_score_adj",
 		"mkdir /sys/fs/cgroup/pids/colony-test || mkdir /sys/fs/cgroup/colony-test",
-		"ls /dev/sda || ls /dev/vda || ls /dev/mem || ls /dev/kmsg || ls /dev/fuse || ls /dev/kvm",
+		"for d in sda vda mem kmsg fuse kvm; do head -c 1 /dev/$d && exit; done; exit 1",
 		"cat /etc/shadow | grep .",
 		"su -c true nobody",
 		"grep -E '^(Cap.*:.*[1-9a-f]|NoNewPrivs:.0)' /proc/self/status || unshare -U grep -E '^Cap.*:.*[1-9a-f]' /proc/self/status",
@@ -213,7 +227,10 @@ func same(setting string) string {
 }
 
 func TestSecretsAreInvisible(t *testing.T) {
-	w := newWorld(t)
+	each(t, testSecretsAreInvisible)
+}
+
+func testSecretsAreInvisible(t *testing.T, w world) {
 	put(t, w.home+"/dotfiles/aws/credentials", "SECRET")
 	if err := os.Symlink("dotfiles/aws", w.home+"/.aws"); err != nil {
 		t.Fatal(err)

@@ -4,15 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"strings"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,22 +21,53 @@ func Helper() {
 	if len(os.Args) == 2 && os.Args[0] == dialName {
 		dial(os.Args[1])
 	}
-	if len(os.Args) != 1 || os.Args[0] != helperName {
+	if len(os.Args) > 2 && os.Args[0] == wrapperName {
+		becomeBubblewrap(os.Args[1], os.Args[2:])
+	}
+	make := map[string]func(order) ([]int, error){helperName: inNamespaces, wrappedName: inBubblewrap}[called()]
+	switch called() {
+	case lockedName:
+		keepLocked()
+	case innerName:
+		becomeJob()
+	}
+	if make == nil {
 		return
 	}
 	// Capabilities and no_new_privs belong to a thread: the one that drops them is the one that starts the job.
 	runtime.LockOSThread()
 	out := os.NewFile(reportFD, "report")
-	r := serve(out)
+	r := serve(make)
 	if err := json.NewEncoder(out).Encode(r); err != nil {
 		syscall.Exit(125)
 	}
 	syscall.Exit(0)
 }
 
+// called is the helper that this process was started as: by its name, or by its only argument where another program
+// starts it.
+func called() string {
+	switch {
+	case len(os.Args) == 1:
+		return os.Args[0]
+	case len(os.Args) == 2 && os.Args[0] == wrappedExe:
+		return os.Args[1]
+	}
+	return ""
+}
+
+// inNamespaces makes the network and the view, and takes all powers away.
+func inNamespaces(o order) ([]int, error) {
+	listeners, err := network(o.Ports)
+	if err != nil {
+		return nil, fmt.Errorf("make the network: %w", err)
+	}
+	return listeners, confine(o)
+}
+
 // serve reads the order, builds the view, runs the job and says how it ended. It is process 1: when it ends, the kernel
 // ends what is left.
-func serve(out io.Writer) report {
+func serve(make func(order) ([]int, error)) report {
 	unix.CloseOnExec(orderFD)
 	unix.CloseOnExec(reportFD)
 	in := os.NewFile(orderFD, "order")
@@ -47,29 +76,35 @@ func serve(out io.Writer) report {
 	if err := from.Decode(&o); err != nil {
 		return report{Trouble: "read order: " + err.Error()}
 	}
-	go follow(in)
-	deafen()
-	if err := confine(o); err != nil {
+	if err := deafen(); err != nil {
+		return report{Trouble: "ignore signals: " + err.Error()}
+	}
+	listeners, err := make(o)
+	if err != nil {
 		return report{Trouble: err.Error()}
 	}
 	// Whoever reads this knows from it that the job began, and that no other helper may do it.
-	if _, err := io.WriteString(out, "\n"); err != nil {
+	if err := begin(reportFD, listeners); err != nil {
 		return report{Trouble: "begin: " + err.Error()}
 	}
-	return run(o)
+	r := run(o)
+	runtime.KeepAlive(in) // which closes the order's end
+	return r
 }
 
-// follow ends this process when colony ends, however colony ends.
-func follow(colony io.Reader) {
-	io.Copy(io.Discard, colony) //nolint:errcheck // an error is the end too
-	syscall.Exit(125)
-}
-
-// deafen keeps the signals that a job may send to process 1 from ending it. Handlers, unlike "ignore", do not pass to
-// the job.
-func deafen() {
-	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT,
-		unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU)
+// deafen keeps the signals that a job may send to process 1 from ending it: the kernel drops those that it has no handler
+// for, and the runtime has one for each.
+func deafen() error {
+	for _, s := range [...]unix.Signal{
+		unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGTSTP,
+		unix.SIGTTIN, unix.SIGTTOU,
+	} {
+		var none [4]uint64 // the kernel's sigaction: the default, no flags, no mask
+		if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&none)), 0, 8, 0, 0); errno != 0 {
+			return errno
+		}
+	}
+	return nil
 }
 
 func run(o order) report {
@@ -98,6 +133,14 @@ func run(o order) report {
 	if err != nil {
 		return refuse(path, err)
 	}
+	go follow(o.Memory, everybody, func() { syscall.Kill(-1, syscall.SIGKILL) }, func() { syscall.Exit(125) }) //nolint:errcheck // all may have ended
+	r := await(pid)
+	r.Nanos = int64(time.Since(began))
+	return r
+}
+
+// await waits for the process, and reaps others that end meanwhile.
+func await(pid int) report {
 	for {
 		var status syscall.WaitStatus
 		got, err := syscall.Wait4(-1, &status, 0, nil)
@@ -107,9 +150,9 @@ func run(o order) report {
 			return report{Trouble: "wait: " + err.Error()}
 		case status.Signaled():
 			s := status.Signal()
-			return report{Code: 128 + int(s), Signal: unix.SignalName(s), Nanos: int64(time.Since(began))}
+			return report{Code: 128 + int(s), Signal: unix.SignalName(s)}
 		default:
-			return report{Code: status.ExitStatus(), Nanos: int64(time.Since(began))}
+			return report{Code: status.ExitStatus()}
 		}
 	}
 }
@@ -118,12 +161,4 @@ func refuse(name string, err error) report {
 	code, said := unstarted(name, err)
 	fmt.Fprintln(os.Stderr, said)
 	return report{Code: code}
-}
-
-// unstarted is the exit code and the words of a shell for a command that cannot be started.
-func unstarted(name string, err error) (code int, said string) {
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		return 127, "colony: " + name + ": command not found"
-	}
-	return 126, "colony: " + name + ": " + err.Error()
 }

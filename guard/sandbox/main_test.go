@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"colony/guard/sandbox"
@@ -16,7 +17,9 @@ func TestMain(m *testing.M) {
 	sandbox.Helper()
 	switch {
 	case os.Getenv("SANDBOX_TEST_ROOT") != "":
-		colonyMain(worldAt(os.Getenv("SANDBOX_TEST_ROOT")), os.Getenv("SANDBOX_TEST_LINE"))
+		w := worldAt(os.Getenv("SANDBOX_TEST_ROOT"))
+		w.by = []string{os.Getenv("SANDBOX_TEST_BY")}
+		colonyMain(w, os.Getenv("SANDBOX_TEST_LINE"))
 	case os.Getenv("SANDBOX_TEST_DIAL") != "":
 		os.Exit(dial("unix", os.Getenv("SANDBOX_TEST_DIAL")))
 	case os.Getenv("SANDBOX_TEST_LOOP") != "":
@@ -27,6 +30,8 @@ func TestMain(m *testing.M) {
 		os.Exit(dial("tcp", l.Addr().String()))
 	case os.Getenv("SANDBOX_TEST_NEW") != "":
 		os.Exit(newInside(worldAt(os.Getenv("SANDBOX_TEST_NEW"))))
+	case os.Getenv("SANDBOX_TEST_EAT") != "":
+		eat(os.Getenv("SANDBOX_TEST_EAT"))
 	case os.Getenv("SANDBOX_TEST_FORK") != "":
 		fork(os.Getenv("SANDBOX_TEST_FORK"))
 	default:
@@ -46,6 +51,48 @@ func dial(network, address string) int {
 // A world is a user's machine in little: a home with a secret in it, colony's directories, a worktree.
 type world struct {
 	home, state, config, work string
+	by                        []string // mechanisms; all where it is nil
+}
+
+// lacks says that what a mechanism is made of is not there: bwrap, or the kernel's Landlock.
+func lacks(err error) bool {
+	return strings.Contains(err.Error(), "is not on PATH") || strings.Contains(err.Error(), "this kernel")
+}
+
+// eachWithBinds is each, for what Landlock refuses.
+func eachWithBinds(t *testing.T, test func(t *testing.T, w world)) {
+	each(t, func(t *testing.T, w world) {
+		if !w.isLocked() {
+			test(t, w)
+			return
+		}
+		j := w.sh("echo ran")
+		j.Bound = []sandbox.Bind{{At: filepath.Join(w.work, "../../next"), From: w.home + "/notes"}}
+		if exit, err := w.open(t, "workspace").Run(t.Context(), j); err == nil {
+			t.Errorf("it ran: %+v", exit)
+		}
+	})
+}
+
+func (w world) isLocked() bool { return len(w.by) > 0 && w.by[0] == sandbox.Landlock }
+
+// each runs a test by each mechanism that this machine has.
+func each(t *testing.T, test func(t *testing.T, w world)) {
+	for _, by := range []string{sandbox.Namespaces, sandbox.Bubblewrap, sandbox.Landlock} {
+		t.Run(by, func(t *testing.T) {
+			w := newWorld(t)
+			w.by = []string{by}
+			s, err := sandbox.New(t.Context(), w.parts("workspace"))
+			if err != nil && lacks(err) {
+				t.Skip("this machine cannot: ", err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Close()
+			test(t, w)
+		})
+	}
 }
 
 func newWorld(t testing.TB) world {
@@ -91,7 +138,7 @@ func put(t testing.TB, path, text string) {
 }
 
 func (w world) parts(level string) sandbox.Parts {
-	return sandbox.Parts{Level: level, Home: w.home, State: w.state, Config: w.config}
+	return sandbox.Parts{Level: level, Home: w.home, State: w.state, Config: w.config, Mechanisms: w.by}
 }
 
 func (w world) open(t testing.TB, level string) *sandbox.Sandbox {

@@ -115,6 +115,22 @@ func straightFD(path string) (int, error) {
 	})
 }
 
+// direct says that a path is there and leads through no link. One that is not clean may be either.
+func direct(path string) bool {
+	fd, err := straightFD(path)
+	if err != nil {
+		return false
+	}
+	unix.Close(fd)
+	return filepath.IsAbs(path) && filepath.Clean(path) == path
+}
+
+// there says that something has the path, be it a link that leads nowhere.
+func there(path string) bool {
+	var stat unix.Stat_t
+	return unix.Lstat(path, &stat) == nil
+}
+
 func tmpfs(mode string) (int, error) {
 	fs, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -210,9 +226,12 @@ func standIn(m mounted) error {
 	return f.Close()
 }
 
+// devLinks are the names in /dev of a process's own files.
+var devLinks = map[string]string{"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"}
+
 // seal ends the making of places in covered directories.
 func seal(ready []mounted) error {
-	for name, to := range map[string]string{"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"} {
+	for name, to := range devLinks {
 		if err := os.Symlink("/proc/self/fd"+to, "/dev/"+name); err != nil {
 			return err
 		}

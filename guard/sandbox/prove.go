@@ -20,15 +20,15 @@ type Proof struct {
 const proofLimit = 20 * time.Second // for one break-out
 
 // Prove tries every break-out of its list in a scratch world below dir, first in the open and then at the level, and says
-// what came of each and which mechanism held. At level off none is held.
-func Prove(ctx context.Context, level, dir string) (mechanism string, proofs []Proof, err error) {
+// what came of each and which mechanism held: the first that holds, or of those that are named. At level off none is held.
+func Prove(ctx context.Context, level, dir string, by ...string) (mechanism string, proofs []Proof, err error) {
 	dir, err = filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", nil, fmt.Errorf("sandbox: %w", err)
 	}
 	worlds := [2]*scratch{}
 	for i, level := range [2]string{Off, level} {
-		if worlds[i], err = newScratch(ctx, level, dir); err != nil {
+		if worlds[i], err = newScratch(ctx, level, dir, by); err != nil {
 			return "", nil, err
 		}
 		defer worlds[i].close()

@@ -15,7 +15,7 @@ import (
 func TestLevelsThatCannotBeHeldAreRefusedByName(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []struct{ level, why string }{
-		{"workspace+net", "not built yet"}, {"", "no such level"}, {"Workspace", "no such level"}, {"none", "no such level"},
+		{"workspace+internet", "no such level"}, {"", "no such level"}, {"Workspace", "no such level"}, {"none", "no such level"},
 	} {
 		_, err := sandbox.New(t.Context(), w.parts(c.level))
 		refused, ok := errors.AsType[*sandbox.RefusedError](err)
@@ -44,6 +44,7 @@ func TestRefusalNamesTheCure(t *testing.T) {
 
 // newInside answers 7 and the error where the sandbox is refused.
 func newInside(w world) int {
+	w.by = []string{sandbox.Namespaces}
 	_, err := sandbox.New(context.Background(), w.parts("workspace"))
 	if _, ok := errors.AsType[*sandbox.RefusedError](err); !ok {
 		return 0
@@ -53,7 +54,10 @@ func newInside(w world) int {
 }
 
 func TestJobsThatCouldLeadOutAreRefused(t *testing.T) {
-	w := newWorld(t)
+	each(t, testJobsThatCouldLeadOutAreRefused)
+}
+
+func testJobsThatCouldLeadOutAreRefused(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	if err := errors.Join(os.Symlink(w.home, w.work+"/out"), os.Symlink(w.home+"/.npmrc", w.work+"/token")); err != nil {
 		t.Fatal(err)
@@ -86,10 +90,13 @@ func TestJobsThatCouldLeadOutAreRefused(t *testing.T) {
 }
 
 func TestReadOnlyLevelWritesNothingButItsOwn(t *testing.T) {
-	w := newWorld(t)
+	each(t, testReadOnlyLevelWritesNothingButItsOwn)
+}
+
+func testReadOnlyLevelWritesNothingButItsOwn(t *testing.T, w world) {
 	s := w.open(t, "read-only")
 	before := snapshot(t, w.home, "")
-	if exit, out := run(t, s, w.sh("cat file && echo x > /tmp/x && ! echo x > new && ! rm file")); exit.Code != 0 {
+	if exit, out := run(t, s, w.sh("cat file && echo x > $TMPDIR/x && ! echo x > new && ! rm file")); exit.Code != 0 {
 		t.Errorf("%+v %s", exit, out)
 	}
 	if snapshot(t, w.home, "") != before {
@@ -99,7 +106,10 @@ func TestReadOnlyLevelWritesNothingButItsOwn(t *testing.T) {
 
 // What a job leaves in its scratch the next one finds; without one, /tmp ends with the job.
 func TestScratchIsKeptBetweenJobs(t *testing.T) {
-	w := newWorld(t)
+	each(t, testScratchIsKeptBetweenJobs)
+}
+
+func testScratchIsKeptBetweenJobs(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	scratch := w.state + "/repos/r1/scratch"
 	if err := os.Mkdir(scratch, 0o700); err != nil {
@@ -108,12 +118,12 @@ func TestScratchIsKeptBetweenJobs(t *testing.T) {
 	for _, c := range []struct {
 		scratch, want string
 	}{{scratch, "ab"}, {"", ""}} {
-		j := w.sh("printf a > /tmp/a; printf b > ~/b; ln -sfn /etc /tmp/link")
+		j := w.sh("printf a > $TMPDIR/a; printf b > ~/b; ln -sfn /etc $TMPDIR/link")
 		j.Scratch = c.scratch
 		if exit, out := run(t, s, j); exit.Code != 0 {
 			t.Errorf("%+v %s", exit, out)
 		}
-		j.Argv = []string{"sh", "-c", "cat /tmp/a ~/b 2>/dev/null"}
+		j.Argv = []string{"sh", "-c", "cat $TMPDIR/a ~/b 2>/dev/null"}
 		if _, out := run(t, s, j); out != c.want {
 			t.Errorf("scratch %q: found %q, want %q", c.scratch, out, c.want)
 		}
@@ -122,7 +132,10 @@ func TestScratchIsKeptBetweenJobs(t *testing.T) {
 
 // Two kinds of job share a directory that only one of them may write, as ants and gates do with caches.
 func TestEachJobHasItsOwnWritablePaths(t *testing.T) {
-	w := newWorld(t)
+	each(t, testEachJobHasItsOwnWritablePaths)
+}
+
+func testEachJobHasItsOwnWritablePaths(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	cache := w.state + "/repos/r1/gate-cache"
 	put(t, cache+"/entry", "true")

@@ -25,8 +25,8 @@ var cures = [...]struct{ file, bad, next string }{
 	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "run: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"},
 }
 
-func refused(level string, cause error) error {
-	e := &RefusedError{Level: level, Why: cause.Error(), Next: "or choose --sandbox off yourself"}
+func refused(level, why string) error {
+	e := &RefusedError{Level: level, Why: why, Next: "or choose --sandbox off yourself"}
 	for _, c := range cures {
 		if text, err := os.ReadFile(c.file); err == nil && strings.TrimSpace(string(text)) == c.bad {
 			e.Next = c.next

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // helperName is argv[0] of colony started as the helper of a job.
@@ -17,7 +15,7 @@ const helperName = "colony: sandbox helper"
 
 const (
 	orderFD   = 3 // the order, then open for as long as colony lives
-	reportFD  = 4 // how the job ended
+	reportFD  = 4 // a socket: that the job begins, with the listeners of its ports, and how it ended
 	maxReport = 64 << 10
 	pipeGrace = 2 * time.Second
 )
@@ -29,7 +27,12 @@ type order struct {
 	Env       []string
 	Places    []place
 	Processes int
-	Joined    bool // both streams of the job are one
+	Memory    int64
+	Joined    bool     // both streams of the job are one
+	Ports     []uint16 // of the job's own loopback that colony answers at
+	Grants    []grant  // for Landlock
+	Group     string   // that the job enters
+	Outside   []string // colony's own namespaces, where another program makes the job's
 }
 
 // A report is what the helper says. Trouble means that the job was not run.
@@ -40,16 +43,20 @@ type report struct {
 	Trouble string
 }
 
+// confined runs a job by the sandbox's mechanism.
 func (s *Sandbox) confined(ctx context.Context, j Job) (Exit, error) {
-	told, err := json.Marshal(order{
-		Argv: j.Argv, Dir: j.Dir, Places: s.view(j), Processes: s.processes, Joined: oneWriter(j.Stdout, j.Stderr),
-		Env: merge(s.env, []string{"HOME=/tmp/home", "TMPDIR=/tmp"}, j.Env),
-	})
-	if err != nil {
-		return Exit{}, fmt.Errorf("sandbox: write order: %w", err)
-	}
 	if ctx.Err() != nil {
 		return killed(), fmt.Errorf("sandbox: %w", context.Cause(ctx))
+	}
+	switch s.mechanism {
+	case Bubblewrap:
+		return s.wrapped(ctx, j)
+	case Landlock:
+		return s.locked(ctx, j)
+	}
+	told, err := json.Marshal(s.order(j))
+	if err != nil {
+		return Exit{}, fmt.Errorf("sandbox: write order: %w", err)
 	}
 	if h := s.spare.Swap(nil); h != nil {
 		exit, err := s.serve(ctx, h, j, told)
@@ -64,6 +71,18 @@ func (s *Sandbox) confined(ctx context.Context, j Job) (Exit, error) {
 	return s.serve(ctx, h, j, told)
 }
 
+// order is the job as a helper is told it.
+func (s *Sandbox) order(j Job) order {
+	o := order{
+		Argv: j.Argv, Dir: j.Dir, Places: s.view(j), Processes: s.processes, Memory: s.memory, Joined: oneWriter(j.Stdout, j.Stderr),
+		Env: merge(s.env, []string{"HOME=/tmp/home", "TMPDIR=/tmp"}, j.Env),
+	}
+	for _, w := range j.Ways {
+		o.Ports = append(o.Ports, w.Port)
+	}
+	return o
+}
+
 // errUnbegun is a helper that ended before it began with the job, so that another may.
 var errUnbegun = errors.New("sandbox: helper ended before the job began")
 
@@ -74,12 +93,18 @@ func (s *Sandbox) serve(ctx context.Context, h *helper, j Job, told []byte) (Exi
 	h.out.to(j.Stdout)
 	h.errs.to(j.Stderr)
 	_, untold := h.order.Write(told)
-	s.makeSpare()
+	if s.mechanism == Namespaces {
+		s.makeSpare()
+	}
+	shut := h.open(j.Ways)
 	waited := h.cmd.Wait()
+	if err := shut(); ctx.Err() == nil && err != nil {
+		return Exit{}, err
+	}
 	if ctx.Err() != nil {
 		return killed(), fmt.Errorf("sandbox: %w", context.Cause(ctx))
 	}
-	return settle(h.report, waited, untold)
+	return settle(io.MultiReader(bytes.NewReader(h.first), h.report), waited, untold)
 }
 
 // settle makes an Exit of the helper's report. A helper that died after it began was killed, with all of its job: by the
@@ -100,8 +125,4 @@ func settle(from io.Reader, waited, untold error) (Exit, error) {
 		return Exit{}, fmt.Errorf("sandbox: %s", r.Trouble)
 	}
 	return Exit{Code: r.Code, Signal: r.Signal, Duration: time.Duration(r.Nanos)}, nil
-}
-
-func killed() Exit {
-	return Exit{Code: 128 + int(unix.SIGKILL), Signal: unix.SignalName(unix.SIGKILL)}
 }

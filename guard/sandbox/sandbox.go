@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,9 +18,10 @@ import (
 
 // The levels. The zero value of Parts.Level is none of them and is refused.
 const (
-	ReadOnly  = "read-only" // nothing is writable but the command's own /tmp
-	Workspace = "workspace" // the job's writable paths too
-	Off       = "off"       // no confinement: the user's choice only, never a repository's or a model's
+	ReadOnly     = "read-only"     // nothing is writable but the command's own /tmp
+	Workspace    = "workspace"     // the job's writable paths too
+	WorkspaceNet = "workspace+net" // and the job's Ways lead out
+	Off          = "off"           // no confinement: the user's choice only, never a repository's or a model's
 )
 
 const probeLimit = 10 * time.Second
@@ -33,6 +35,9 @@ type Parts struct {
 	Read      []string // paths that are visible although they lie in a hidden one
 	Hide      []string // further paths that are invisible
 	Processes int      // how many processes and threads a job may have at once; 4096 where it is 0
+	Memory    int64    // how many bytes a job's processes may hold at once; half of the machine's where it is 0
+	// Mechanisms are those that are tried, in this order; where it is nil, all that this platform has.
+	Mechanisms []string
 }
 
 // Sandbox runs jobs. It is safe for concurrent use, and is closed by who made it.
@@ -43,9 +48,11 @@ type Sandbox struct {
 	homes     []string // where secrets may lie: home, and the account's if it is another
 	hide      []string
 	read      []string
+	secrets   []string // that may be there, beside sockets
 	guarded   []string // no writable path may hold one of these
 	env       []string
 	processes int
+	memory    int64
 	spare     atomic.Pointer[helper]
 	closed    atomic.Bool
 	jobs      atomic.Int64
@@ -60,6 +67,7 @@ type Job struct {
 	Writable []string
 	Readable []string
 	Bound    []Bind // seen read-only at another place
+	Ways     []Way  // out of the job's network, at level workspace+net only
 	// Protected are paths that are as they were when the job ends: what is there the job finds read-only, what is not
 	// there is not there afterwards.
 	Protected []string
@@ -72,6 +80,13 @@ type Job struct {
 // Bind is a place at which a job sees, read-only, what lies somewhere else.
 type Bind struct{ At, From string }
 
+// A Way is a port of the job's own loopback at which this process answers: beside the ways the job reaches nothing. Serve
+// is called once for the job, returns when the listener is closed, and its error is the job's.
+type Way struct {
+	Port  uint16
+	Serve func(net.Listener) error
+}
+
 // Exit is how a job ended. A job that was killed has a Signal and the code 128 + signal.
 type Exit struct {
 	Code     int
@@ -83,11 +98,9 @@ type Exit struct {
 // *RefusedError, never a weaker sandbox.
 func New(ctx context.Context, p Parts) (*Sandbox, error) {
 	switch p.Level {
-	case ReadOnly, Workspace, Off:
-	case "workspace+net":
-		return nil, &RefusedError{Level: p.Level, Why: "not built yet", Next: "use --sandbox workspace"}
+	case ReadOnly, Workspace, WorkspaceNet, Off:
 	default:
-		return nil, &RefusedError{Level: p.Level, Why: "no such level", Next: "use read-only, workspace or off"}
+		return nil, &RefusedError{Level: p.Level, Why: "no such level", Next: "use read-only, workspace, workspace+net or off"}
 	}
 	account := accountHome()
 	if p.Home == "" {
@@ -101,14 +114,15 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 	home := resolve(p.Home)
 	s := &Sandbox{
 		level:     p.Level,
-		mechanism: "namespaces",
 		home:      home,
 		homes:     homes(home, account),
 		hide:      append([]string{resolve(p.State), resolve(p.Config)}, p.Hide...),
 		guarded:   []string{home, resolve(p.State), resolve(p.Config)},
 		env:       environment(os.Environ(), home),
 		processes: p.Processes,
+		memory:    p.Memory,
 	}
+	s.secrets = s.secretNames()
 	for _, path := range p.Read {
 		if path = resolve(path); straight(path) == nil {
 			s.read = append(s.read, path)
@@ -117,11 +131,17 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 	if s.processes <= 0 {
 		s.processes = 4096
 	}
+	if s.memory <= 0 {
+		s.memory = machineMemory() / 2
+	}
 	if p.Level == Off {
 		s.mechanism = "none"
 		return s, nil
 	}
-	if err := s.probe(ctx); err != nil {
+	if p.Mechanisms == nil {
+		p.Mechanisms = mechanisms[:]
+	}
+	if err := s.choose(ctx, p.Mechanisms); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -131,22 +151,8 @@ func New(ctx context.Context, p Parts) (*Sandbox, error) {
 // Level is the level that the sandbox holds.
 func (s *Sandbox) Level() string { return s.level }
 
-// Mechanism is how it holds it: namespaces, or none at level off.
+// Mechanism is how it holds it; none at level off.
 func (s *Sandbox) Mechanism() string { return s.mechanism }
-
-func (s *Sandbox) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeLimit)
-	defer cancel()
-	var said strings.Builder
-	exit, err := s.Run(ctx, Job{Argv: []string{"/bin/sh", "-c", ":"}, Dir: "/", Stderr: &said})
-	if err == nil && exit.Code != 0 {
-		err = fmt.Errorf("a shell ended with %d %s", exit.Code, strings.TrimSpace(said.String()))
-	}
-	if err != nil {
-		return refused(s.level, err)
-	}
-	return nil
-}
 
 // Run runs the job to its end and returns how it ended. When it returns no process of the job is left. Output goes to the
 // job's writers as it comes. A command that cannot be started, or whose directory is not there, exits with 126 or 127, as
@@ -163,7 +169,7 @@ func (s *Sandbox) Run(ctx context.Context, j Job) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	j.Readable = append(slices.Clone(j.Readable), bindable(before)...)
+	j.Readable = append(slices.Clone(j.Readable), bindable(before)...) // a path of the job's own that it finds read-only
 	exit, err := s.confined(ctx, j)
 	return exit, errors.Join(err, restore(before, j.Stderr))
 }
@@ -201,6 +207,9 @@ func (s *Sandbox) check(j Job) error {
 			return err
 		}
 	}
+	if len(j.Ways) > 0 && s.level != WorkspaceNet && s.level != Off {
+		return fmt.Errorf("sandbox: level %s has no way out", s.level)
+	}
 	for _, b := range j.Bound {
 		if err := s.Bindable(b, slices.Concat(j.Writable, j.Readable)...); err != nil {
 			return err
@@ -221,6 +230,9 @@ func (s *Sandbox) check(j Job) error {
 func (s *Sandbox) Bindable(b Bind, paths ...string) error {
 	if s.level == Off {
 		return fmt.Errorf("sandbox: nothing is bound at level off")
+	}
+	if s.paths() {
+		return fmt.Errorf("sandbox: %s shows nothing at another place", s.mechanism)
 	}
 	if !filepath.IsAbs(b.At) || filepath.Clean(b.At) != b.At {
 		return fmt.Errorf("sandbox: path %q is not absolute and clean", b.At)
@@ -244,6 +256,14 @@ func (s *Sandbox) Bindable(b Bind, paths ...string) error {
 // Hides reports whether jobs do not see a path, or not all in it.
 func (s *Sandbox) Hides(path string) bool {
 	return slices.ContainsFunc(s.hidden(), func(secret string) bool { return within(path, secret) || within(secret, path) })
+}
+
+// Seen is where jobs find a scratch: at /tmp, where the mechanism can show it there.
+func (s *Sandbox) Seen(scratch string) string {
+	if s.level == Off || s.paths() {
+		return scratch
+	}
+	return "/tmp"
 }
 
 // within says whether path is dir or lies in it.

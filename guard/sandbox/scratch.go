@@ -26,7 +26,7 @@ type scratch struct {
 	alive                 int // the reading end of a pipe that a survivor holds
 }
 
-func newScratch(ctx context.Context, level, dir string) (w *scratch, err error) {
+func newScratch(ctx context.Context, level, dir string, by []string) (w *scratch, err error) {
 	w = &scratch{alive: -1, ears: map[string]*ear{}}
 	if w.root, err = os.MkdirTemp(dir, "p"); err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
@@ -51,7 +51,7 @@ func newScratch(ctx context.Context, level, dir string) (w *scratch, err error) 
 	if exe, err := os.Executable(); err == nil && straight(exe) == nil {
 		w.exe = exe
 	}
-	w.box, err = New(ctx, Parts{Level: level, Home: w.root + "/home", State: w.root + "/state", Config: w.root + "/config"})
+	w.box, err = New(ctx, Parts{Level: level, Home: w.root + "/home", State: w.root + "/state", Config: w.root + "/config", Mechanisms: by})
 	return w, err
 }
 

@@ -19,17 +19,23 @@ type helper struct {
 	kill      context.CancelFunc
 	order     *os.File // written once, then held open for as long as the job may run
 	report    *os.File
+	first     []byte // what was read of the report already
 	out, errs outlet
 }
 
-// start starts a helper, which waits for its order and ends when colony does.
+// start starts a helper in namespaces of its own, which waits for its order and ends when colony does.
 func start() (*helper, error) {
+	return launch("/proc/self/exe", []string{helperName}, nil, namespaces())
+}
+
+// launch starts a program that is a helper, or makes itself one; it finds the further files from firstFD on.
+func launch(program string, argv []string, files []*os.File, attr *syscall.SysProcAttr) (*helper, error) {
 	orderR, orderW, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	defer orderR.Close()
-	reportR, reportW, err := os.Pipe()
+	reportR, reportW, err := pair()
 	if err != nil {
 		orderW.Close()
 		return nil, fmt.Errorf("sandbox: %w", err)
@@ -37,19 +43,28 @@ func start() (*helper, error) {
 	defer reportW.Close()
 	ctx, kill := context.WithCancel(context.Background())
 	h := &helper{kill: kill, order: orderW, report: reportR}
-	h.cmd = exec.CommandContext(ctx, "/proc/self/exe")
-	h.cmd.Args = []string{helperName}
-	h.cmd.Env = []string{"GOMAXPROCS=2", "GOGC=off", "GOTRACEBACK=none"}
+	h.cmd = exec.CommandContext(ctx, program)
+	h.cmd.Args = argv
+	h.cmd.Env = []string{"GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=none"}
 	h.cmd.Dir = "/"
 	h.cmd.Stdout, h.cmd.Stderr = &h.out, &h.errs
-	h.cmd.ExtraFiles = []*os.File{orderR, reportW}
+	h.cmd.ExtraFiles = append([]*os.File{orderR, reportW}, files...)
 	h.cmd.WaitDelay = pipeGrace
-	h.cmd.SysProcAttr = namespaces()
+	h.cmd.SysProcAttr = attr
 	if err := h.cmd.Start(); err != nil {
 		h.close()
-		return nil, fmt.Errorf("sandbox: start helper: %w", err)
+		return nil, fmt.Errorf("sandbox: start %s: %w", argv[0], err)
 	}
 	return h, nil
+}
+
+// pair is a pipe that can carry files.
+func pair() (r, w *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(fds[0]), "report"), os.NewFile(uintptr(fds[1]), "report"), nil
 }
 
 func namespaces() *syscall.SysProcAttr {
@@ -59,7 +74,7 @@ func namespaces() *syscall.SysProcAttr {
 			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}},
-		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE},
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE, unix.CAP_NET_BIND_SERVICE},
 	}
 }
 

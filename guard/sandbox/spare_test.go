@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"colony/guard/sandbox"
 )
 
 // children are the helpers that this process keeps now.
@@ -41,6 +43,7 @@ func children(t *testing.T) (pids []int) {
 func TestSpareDies(t *testing.T) {
 	w := newWorld(t)
 	before := children(t) // of sandboxes that other tests did not close
+	w.by = []string{sandbox.Namespaces}
 	s := w.open(t, "workspace")
 	for range 2 {
 		run(t, s, w.sh(":"))
@@ -68,7 +71,10 @@ func TestSpareDies(t *testing.T) {
 
 // TestStreams: the streams of a job come in their order where they go to one writer, and apart where they go to two.
 func TestStreams(t *testing.T) {
-	w := newWorld(t)
+	each(t, testStreams)
+}
+
+func testStreams(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	line := "for i in 1 2 3 4 5 6 7 8; do echo o$i; echo e$i >&2; done"
 	if _, out := run(t, s, w.sh(line)); out != "o1\ne1\no2\ne2\no3\ne3\no4\ne4\no5\ne5\no6\ne6\no7\ne7\no8\ne8\n" {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +39,10 @@ func vectors(t *testing.T) []vector {
 // Every hostile line runs, as if the policy had let it: nothing outside the worktree changes, nor its .git or another
 // protected path. S2
 func TestVectorsHaveNoEffectOutside(t *testing.T) {
-	w := newWorld(t)
+	each(t, testVectorsHaveNoEffectOutside)
+}
+
+func testVectorsHaveNoEffectOutside(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	seed := filepath.Join(w.home, "seed")
 	put(t, seed+"/a.txt", "a\n")
@@ -48,7 +52,7 @@ func TestVectorsHaveNoEffectOutside(t *testing.T) {
 	}
 	git(t, seed, "add", ".")
 	git(t, seed, "commit", "-qm", "a")
-	fired := 0
+	fired, effects := 0, 0
 	for _, v := range vectors(t) {
 		if err := os.RemoveAll(w.work); err != nil {
 			t.Fatal(err)
@@ -64,6 +68,7 @@ func TestVectorsHaveNoEffectOutside(t *testing.T) {
 		}
 		run(t, s, j)
 		if after := snapshot(t, w.home, w.work) + snapshot(t, w.work+"/.git", "") + snapshot(t, w.work+"/.vscode", ""); after != before {
+			effects++
 			t.Errorf("%s: had an effect outside", v.ID)
 		}
 		for _, name := range []string{".colony", ".envrc"} {
@@ -78,6 +83,7 @@ func TestVectorsHaveNoEffectOutside(t *testing.T) {
 	if fired < 40 {
 		t.Errorf("only %d lines did anything in the worktree: the test shows little", fired)
 	}
+	t.Logf("security: S2 | sandbox alone: hostile lines with an effect outside or in .git | %d of %d | 0", effects, len(vectors(t)))
 }
 
 // plainly prepares a tree as a repository would come.
@@ -92,7 +98,10 @@ func plainly(t *testing.T, w world, line, dir string) {
 
 // Protected paths are as they were after any job.
 func TestProtectedPathsStay(t *testing.T) {
-	w := newWorld(t)
+	each(t, testProtectedPathsStay)
+}
+
+func testProtectedPathsStay(t *testing.T, w world) {
 	s := w.open(t, "workspace")
 	put(t, w.work+"/.vscode/settings.json", "{}")
 	put(t, w.work+"/.mcp.json", "{}")
@@ -111,6 +120,11 @@ func TestProtectedPathsStay(t *testing.T) {
 			j.Protected = append(j.Protected, filepath.Join(w.work, name))
 		}
 		run(t, s, j)
+		if w.isLocked() { // there they could be moved, and were put back
+			if err := errors.Join(os.RemoveAll(w.work+"/m"), os.RemoveAll(w.work+"/v")); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if got := dated(snapshot(t, w.work, "")); got != dated(before) {
 			t.Errorf("%s: left\n%s", line, got)
 		}

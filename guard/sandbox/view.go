@@ -27,6 +27,11 @@ type place struct {
 	At   string
 	From string
 	Kind kind
+	// What From was when the order was given, where another program makes the view, and the file under which that one
+	// finds it.
+	Dev, Ino uint64
+	Dir      bool
+	FD       int
 }
 
 // view lists the places of a job, outer ones first: a later place lies over an earlier one.
@@ -80,25 +85,37 @@ func same(k kind, paths []string) []place {
 
 // hidden lists what is there to hide now, links followed, without what the user made visible by name.
 func (s *Sandbox) hidden() []string {
-	names := slices.Concat(s.hide, systemSecrets[:], sockets())
+	var found []string
+	for _, names := range [][]string{s.secrets, sockets()} {
+		for _, name := range names {
+			if !there(name) {
+				continue // most are not
+			}
+			real := name
+			if !direct(name) {
+				var err error
+				if real, err = filepath.EvalSymlinks(name); err != nil {
+					continue
+				}
+			}
+			if !slices.Contains(s.read, real) {
+				found = append(found, real)
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// secretNames are all paths that may have to be hidden, there or not.
+func (s *Sandbox) secretNames() []string {
+	names := slices.Concat(s.hide, systemSecrets[:])
 	for _, home := range s.homes {
 		for _, name := range homeSecrets {
 			names = append(names, filepath.Join(home, name))
 		}
 	}
-	var found []string
-	for _, name := range names {
-		if _, err := os.Lstat(name); err != nil {
-			continue // most are not there
-		}
-		real, err := filepath.EvalSymlinks(name)
-		if err != nil || slices.Contains(s.read, real) {
-			continue
-		}
-		found = append(found, real)
-	}
-	slices.Sort(found)
-	return slices.Compact(found)
+	return names
 }
 
 // sockets lists the unix sockets that processes outside listen on. A read-only file system does not keep a job from
@@ -119,6 +136,9 @@ func sockets() []string {
 
 // straight refuses a path of a job that is missing or leads through a link.
 func straight(path string) error {
+	if direct(path) {
+		return nil
+	}
 	at, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("sandbox: path %s does not exist", path)

@@ -111,7 +111,7 @@ func standIn(password string) bool {
 
 // netrc finds the password of an entry of a netrc file.
 func netrc(text string, at int) (Finding, bool) {
-	if !strings.HasPrefix(text[at:], "machine") || at > 0 && dotted[text[at-1]] {
+	if !strings.HasPrefix(text[at:], "machine") || at > 0 && dotted[text[at-1]] && !escaped(text, at-2) {
 		return Finding{}, false
 	}
 	to := at + len("machine")
@@ -136,13 +136,23 @@ func netrc(text string, at int) (Finding, bool) {
 	return Finding{}, false
 }
 
-// nextWord is the word that begins at from or after the blanks there, and where it ends.
+// escaped reports whether a quote or the end of a line stands at a place as JSON writes it.
+func escaped(text string, at int) bool {
+	return at >= 0 && at+1 < len(text) && text[at] == '\\' && strings.IndexByte("ntr\"", text[at+1]) >= 0
+}
+
+// nextWord is the word that begins at from or after the blanks there, also as JSON writes them, and where it ends.
 func nextWord(text string, from int) (word string, end int) {
-	for blanks := 0; from < len(text) && blanks < longest && strings.IndexByte(" \t\r\n", text[from]) >= 0; blanks++ {
+	for blanks := 0; from < len(text) && blanks < longest; blanks++ {
+		if escaped(text, from) && text[from+1] != '"' {
+			from++
+		} else if strings.IndexByte(" \t\r\n", text[from]) < 0 {
+			break
+		}
 		from++
 	}
 	end = from
-	for end < len(text) && end-from < longest && strings.IndexByte(" \t\r\n\"'`;,", text[end]) < 0 {
+	for end < len(text) && end-from < longest && strings.IndexByte(" \t\r\n\"'`;,", text[end]) < 0 && !escaped(text, end) {
 		end++
 	}
 	return text[from:end], end

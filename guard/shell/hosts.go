@@ -3,14 +3,13 @@ package shell
 import (
 	"net/netip"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 )
 
 var (
-	url  = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://(?:[^/@\s]*@)?(\[[^\]]*\]|[^/:?#\s\\'"]+)`)
-	bare = regexp.MustCompile(`^(?:[^/@\s]*@)?(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*\.?)(?:[:/].*)?$`)
+	url  = lazily(`[A-Za-z][A-Za-z0-9+.-]*://(?:[^/@\s]*@)?(\[[^\]]*\]|[^/:?#\s\\'"]+)`)
+	bare = lazily(`^(?:[^/@\s]*@)?(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*\.?)(?:[:/].*)?$`)
 )
 
 // dials take a host without a scheme as an operand.
@@ -20,13 +19,13 @@ var dials = set("curl", "wget", "http", "https", "ssh", "scp", "sftp", "rsync", 
 func hosts(words []word) []string {
 	var out []string
 	for _, w := range words[1:] {
-		for _, found := range url.FindAllStringSubmatch(w.text(), -1) {
+		for _, found := range url().FindAllStringSubmatch(w.text(), -1) {
 			out = append(out, address(found[1]))
 		}
 		if !w.literal || !words[0].literal || !dials[path.Base(words[0].value)] || strings.Contains(w.value, "://") || strings.HasPrefix(w.value, "-") {
 			continue
 		}
-		if found := bare.FindStringSubmatch(w.value); found != nil && dialled(w.value, found[1]) {
+		if found := bare().FindStringSubmatch(w.value); found != nil && dialled(w.value, found[1]) {
 			out = append(out, address(found[1]))
 		}
 	}

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ func globbed(w *syntax.Word) (string, bool) {
 	return lit.Value, stars <= maxStars && unquote(&plain, without, true)
 }
 
-var variable = regexp.MustCompile(`^\$([A-Za-z0-9_]+|\{[A-Za-z0-9_]+\}|[?#])$`)
+var variable = lazily(`^\$([A-Za-z0-9_]+|\{[A-Za-z0-9_]+\}|[?#])$`)
 
 // variables reports whether a word is literal text and plain $NAME, ${NAME}, $? and $# only.
 func (r *reader) variables(w *syntax.Word) bool {
@@ -63,7 +62,7 @@ func (r *reader) plainPart(part syntax.WordPart, first bool) bool {
 // plainInside is plainPart inside double quotes.
 func (r *reader) plainInside(part syntax.WordPart) bool {
 	if _, ok := part.(*syntax.ParamExp); ok {
-		return variable.MatchString(r.text(part))
+		return variable().MatchString(r.text(part))
 	}
 	var b strings.Builder
 	return unquoteDouble(&b, []syntax.WordPart{part})

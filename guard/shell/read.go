@@ -3,7 +3,6 @@ package shell
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -231,7 +230,7 @@ func (r *reader) assign(a *syntax.Assign, in []string) {
 // sets judges a variable that a command starts with.
 func (r *reader) sets(name, value string) {
 	switch locale := name == "LANG" || strings.HasPrefix(name, "LC_"); {
-	case locale && !utf8Locale.MatchString(value):
+	case locale && !utf8Locale().MatchString(value):
 		r.unknown("setting %s to %s may change how the line is read", name, brief(value))
 	case !locale && !harmless[name]:
 		r.unknown("setting %s may change what a command does", name)
@@ -309,13 +308,13 @@ func values(words []word) []string {
 }
 
 // utf8Locale are locales in which no character that is not ASCII holds a byte that means something to a shell.
-var utf8Locale = regexp.MustCompile(`^(C|POSIX|(C|[a-z]{2}_[A-Z]{2})\.(UTF-8|utf8))?$`)
+var utf8Locale = lazily(`^(C|POSIX|(C|[a-z]{2}_[A-Z]{2})\.(UTF-8|utf8))?$`)
 
-var number = regexp.MustCompile(`^([0-9]{1,3}-?|-)$`)
+var number = lazily(`^([0-9]{1,3}-?|-)$`)
 
 // descriptor reports whether the target of >& or <& is a descriptor, moved or closed; the shell takes any other text
 // for a file.
-func descriptor(s string) bool { return number.MatchString(s) }
+func descriptor(s string) bool { return number().MatchString(s) }
 
 // brief cuts a text for a message.
 func brief(s string) string {

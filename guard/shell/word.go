@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -16,14 +15,14 @@ type word struct {
 	variable bool // plain $NAME and literal text only: expanding it runs and sets nothing
 }
 
-var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./^-][A-Za-z0-9_@%+=:,./^~-]*$`)
+var plain = lazily(`^[A-Za-z0-9_@%+=:,./^-][A-Za-z0-9_@%+=:,./^~-]*$`)
 
 // text is the word as rules see it.
 func (w word) text() string {
 	if !w.literal {
 		return w.source
 	}
-	if plain.MatchString(w.value) {
+	if plain().MatchString(w.value) {
 		return w.value
 	}
 	return "'" + strings.ReplaceAll(w.value, "'", `'\''`) + "'"

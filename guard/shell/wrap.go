@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -56,7 +55,7 @@ var harmless = set("CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "TERM", "TZ", "C
 	"CGO_ENABLED", "GOOS", "GOARCH", "GOMAXPROCS", "GOGC", "NODE_ENV", "DEBUG", "RUST_BACKTRACE", "RUST_LOG",
 	"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED")
 
-var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignment = lazily(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // programDirs are where a path-qualified name is the system's program of that name.
 var programDirs = set("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
@@ -101,7 +100,7 @@ func peel(words []word) (rest []word, sets []string, why string, peeled bool) {
 			i += n - 1
 			continue
 		}
-		if w.assigns && assignment.MatchString(arg.value) {
+		if w.assigns && assignment().MatchString(arg.value) {
 			sets = append(sets, arg.value)
 			continue
 		}

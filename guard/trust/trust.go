@@ -41,14 +41,11 @@ type document struct {
 	Grants []Grant `json:"grants"`
 }
 
-// Open returns the store in dir, which is made where it is missing. dir is the user's config directory, never a place in
-// a repository. A store that cannot be read is an error: nothing in it would be trusted.
+// Open returns the store in dir, which the first grant makes where it is missing. dir is the user's config directory, never a
+// place in a repository. A store that cannot be read is an error: nothing in it would be trusted.
 func Open(dir string) (*Store, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("open trust store: directory %q is not absolute", dir)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("open trust store: %w", err)
 	}
 	s := &Store{dir: dir}
 	if _, err := s.load(); err != nil {

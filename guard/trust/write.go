@@ -10,6 +10,9 @@ import (
 
 // change rewrites the grants while no other process does. A reader sees the old list or the new one.
 func (s *Store) change(to func([]Grant) []Grant) (err error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return fmt.Errorf("make the trust store: %w", err)
+	}
 	unlock, err := lock(filepath.Join(s.dir, fileName+".lock"))
 	if err != nil {
 		return fmt.Errorf("lock trust store: %w", err)

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -23,10 +24,16 @@ var scenario []byte
 type Start func(t *testing.T, scenario []byte, firstByte, idle time.Duration) model.Provider
 
 // Run runs the suite.
-func Run(t *testing.T, start Start) {
-	t.Run("replies", func(t *testing.T) { replies(t, start) })
+func Run(t *testing.T, start Start) { run(t, start, false) }
+
+// RunPlain runs the suite for a wire that has no ids of calls, counts nothing but input and output, and knows no refusal.
+func RunPlain(t *testing.T, start Start) { run(t, start, true) }
+
+func run(t *testing.T, start Start, plain bool) {
+	t.Run("replies", func(t *testing.T) { replies(t, start, plain) })
 	t.Run("refusals", func(t *testing.T) { refusals(t, start) })
 	t.Run("broken", func(t *testing.T) { brokenReplies(t, start) })
+	t.Run("unfinished", func(t *testing.T) { unfinished(t, start) })
 	t.Run("estimated", func(t *testing.T) { estimates(t, start) })
 	t.Run("deltas", func(t *testing.T) { deltas(t, start) })
 	t.Run("conversation", func(t *testing.T) { conversation(t, start) })
@@ -59,7 +66,7 @@ func call(id, name, args string) tools.Call {
 	return tools.Call{ID: id, Name: name, Args: json.RawMessage(args)}
 }
 
-func replies(t *testing.T, start Start) {
+func replies(t *testing.T, start Start, plain bool) {
 	p := start(t, scenario, long, long)
 	cases := []struct {
 		task, text string
@@ -78,8 +85,19 @@ func replies(t *testing.T, start Start) {
 		{"slow", "Late.", nil, model.FinishStop, model.Usage{Fresh: 10, Output: 20}},
 	}
 	for _, c := range cases {
+		if plain {
+			c.usage = model.Usage{Fresh: c.usage.Input(), Output: c.usage.Output}
+			for i := range c.calls {
+				c.calls[i].ID = fmt.Sprintf("call_%d", i)
+			}
+			if c.finish == model.FinishRefusal {
+				c.finish = model.FinishStop
+			}
+		}
 		t.Run(c.task, func(t *testing.T) {
-			got, err := complete(t, p, c.task)
+			req := ask(c.task)
+			req.Grown, req.Attempt = true, 5
+			got, err := p.Complete(t.Context(), req, func(model.Delta) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,6 +186,8 @@ func brokenReplies(t *testing.T, start Start) {
 	}{
 		{"cut", "This reply is cut in its"},
 		{"cut-call", ""},
+		{"early", "This reply is cut in its"},
+		{"early-call", ""},
 		{"stall", "This reply is cut in its"},
 		{"silent", ""},
 		{"reset", ""},
@@ -189,10 +209,37 @@ func brokenReplies(t *testing.T, start Start) {
 			if took := time.Since(begun); took > 10*time.Second {
 				t.Errorf("took %v", took)
 			}
-			if got, err := complete(t, p, c.task); err != nil || got.Message.Text == "" {
+			if got, err := complete(t, p, c.task); err != nil || got.Message.Text == "" && len(got.Message.Calls) == 0 {
 				t.Errorf("the next attempt: %v", err)
 			}
 		})
+	}
+}
+
+// unfinished are replies that ended as whole ones do and are none: no call of theirs counts, and what they used does.
+func unfinished(t *testing.T, start Start) {
+	p := start(t, scenario, long, long)
+	for _, c := range []struct {
+		task    string
+		attempt int
+		kind    model.Kind
+		text    string
+	}{
+		{"half", 1, model.Cut, "cut at 1000 tokens"},
+		{"cut-args", 1, model.Transport, "arguments of a call were cut"},
+		{"cut-args", 9, model.Transport, "arguments of a call were cut"},
+		{"not-json", 1, model.Transport, "no JSON"},
+		{"not-json", 4, model.Transport, "no JSON"},
+	} {
+		req := ask(c.task)
+		req.Attempt = c.attempt
+		got, err := p.Complete(t.Context(), req, func(model.Delta) {})
+		if e := modelError(t, err); e.Kind != c.kind || !e.Sent || !strings.Contains(e.Text, c.text) {
+			t.Errorf("%s: got %+v", c.task, e)
+		}
+		if want := (model.Usage{Fresh: 10, Output: 20}); got.Usage != want || got.Estimated || len(got.Message.Calls) > 0 || got.Finish != "" {
+			t.Errorf("%s: got %+v", c.task, got)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"colony/model"
+	"colony/model/wire"
 )
 
 // asked is a Responses request without its input. It is encoded here for the reason that said gives. Nothing is kept by the
@@ -43,12 +44,36 @@ type item struct {
 	CallID string  `json:"call_id,omitempty"`
 	Name   string  `json:"name,omitempty"`
 	Args   *string `json:"arguments,omitempty"`
-	Output *string `json:"output,omitempty"`
+	Output any     `json:"output,omitempty"` // a text, or parts
+}
+
+// part is a piece of a result.
+type part struct {
+	Type string `json:"type"`
+	Text string `json:"text,omitempty"`
+	URL  string `json:"image_url,omitempty"`
+}
+
+// outputOf is a result as text, or as parts where it shows images.
+func (c *Client) outputOf(m model.Message) (any, error) {
+	text := resultText(m)
+	if len(m.Images) == 0 {
+		return &text, nil
+	}
+	parts := []part{{Type: "input_text", Text: text}}
+	for _, ref := range m.Images {
+		url, err := c.parts.DataURL(ref)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part{Type: "input_image", URL: url})
+	}
+	return parts, nil
 }
 
 // asked is the body of a Responses request. The input is put together by hand, so that what is carried back keeps its
 // bytes.
-func (c *Client) asked(req model.Request, names *nameTable) ([]byte, error) {
+func (c *Client) asked(req model.Request, names *wire.Names) ([]byte, error) {
 	a := asked{Model: req.Model, MaxOutput: req.OutputLimit}
 	if reasons(req.Model) {
 		a.Include = []string{"reasoning.encrypted_content"}
@@ -60,15 +85,15 @@ func (c *Client) asked(req model.Request, names *nameTable) ([]byte, error) {
 		a.CacheKey = req.CacheKey
 	}
 	for _, spec := range req.Tools {
-		schema, err := schemaOf(spec)
+		schema, err := wire.SchemaOf(spec)
 		if err != nil {
 			return nil, err
 		}
-		a.Tools = append(a.Tools, usable{Type: "function", Name: names.wire(spec.Name), Description: spec.Description, Parameters: schema})
+		a.Tools = append(a.Tools, usable{Type: "function", Name: names.Wire(spec.Name), Description: spec.Description, Parameters: schema})
 	}
 	var input [][]byte
 	for _, m := range req.Messages {
-		items, err := itemsOf(m, req.Model, names)
+		items, err := c.itemsOf(m, req.Model, names)
 		if err != nil {
 			return nil, err
 		}
@@ -92,36 +117,39 @@ func reasons(name string) bool {
 	return true
 }
 
-func itemsOf(m model.Message, to string, names *nameTable) ([][]byte, error) {
+func (c *Client) itemsOf(m model.Message, to string, names *wire.Names) ([][]byte, error) {
 	var items []item
 	switch {
-	case len(m.Images) > 0:
-		return nil, refuse("images in a conversation are not built yet")
+	case len(m.Images) > 0 && m.Role != model.Tool:
+		return nil, wire.Refuse("an image stands outside a result")
 	case m.Role == model.System, m.Role == model.User:
 		items = []item{{Type: "message", Role: string(m.Role), Text: &m.Text}}
 	case m.Role == model.Tool:
-		text := resultText(m)
-		items = []item{{Type: "function_call_output", CallID: m.CallID, Output: &text}}
+		output, err := c.outputOf(m)
+		if err != nil {
+			return nil, err
+		}
+		items = []item{{Type: "function_call_output", CallID: m.CallID, Output: output}}
 	case m.Role == model.Assistant:
 		return repeated(m, to, names)
 	default:
-		return nil, refuse(fmt.Sprintf("a message has the role %q", m.Role))
+		return nil, wire.Refuse(fmt.Sprintf("a message has the role %q", m.Role))
 	}
 	return encodedAll(items)
 }
 
 // repeated is what the model said: its own items where it was this model that said them, otherwise text and calls.
-func repeated(m model.Message, to string, names *nameTable) ([][]byte, error) {
+func repeated(m model.Message, to string, names *wire.Names) ([][]byte, error) {
 	var calls []item
 	for _, c := range m.Calls {
 		args := string(c.Args)
-		calls = append(calls, item{Type: "function_call", CallID: c.ID, Name: names.wire(c.Name), Args: &args})
+		calls = append(calls, item{Type: "function_call", CallID: c.ID, Name: names.Wire(c.Name), Args: &args})
 	}
 	encodedCalls, err := encodedAll(calls)
 	if err != nil {
 		return nil, err
 	}
-	if own, ok := unpack(m.Opaque, to, encodedCalls); ok {
+	if own, ok := wire.Unpack(string(Responses), m.Opaque, to, encodedCalls); ok {
 		return own, nil
 	}
 	if m.Text == "" {

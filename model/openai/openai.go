@@ -3,14 +3,15 @@
 package openai
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -19,6 +20,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 
 	"colony/model"
+	"colony/model/wire"
 )
 
 // Wire is the format in which a server is spoken to.
@@ -32,47 +34,47 @@ const (
 
 // Parts is what a Client is made of. Nothing is read from the environment but the proxy to use.
 type Parts struct {
-	BaseURL   string            // up to and with /v1
-	Wire      Wire              // empty is by address
-	Key       string            // empty where the server wants none
-	FirstByte time.Duration     // from sending to the reply's first byte; above 0
-	Idle      time.Duration     // between two pieces of a reply; above 0
-	MaxBytes  int64             // of one reply; 0 is 32 MiB
-	Transport http.RoundTripper // nil is one that gives up dialling after 4 s
+	BaseURL   string                           // up to and with /v1
+	Wire      Wire                             // empty is by address
+	Key       string                           // empty where the server wants none
+	FirstByte time.Duration                    // from sending to the reply's first byte; above 0
+	Idle      time.Duration                    // between two pieces of a reply; above 0
+	MaxBytes  int64                            // of one reply; 0 is 32 MiB
+	Transport http.RoundTripper                // nil is one that gives up dialling after 4 s
+	Blob      func(sha string) ([]byte, error) // the bytes of an image; nil where there are none
 }
 
 // Client is a provider. It is safe for concurrent use.
 type Client struct {
-	parts     Parts
+	parts     wire.Parts
+	wire      Wire
 	official  bool // the base URL is OpenAI's own
 	chat      sdk.ChatCompletionService
 	responses responses.ResponseService
+	mu        sync.Mutex        // guards learned
+	learned   map[string]quirks // by model
 }
 
 // New checks the parts. It sends nothing.
 func New(p Parts) (*Client, error) {
-	base, err := url.Parse(p.BaseURL)
-	switch {
-	case err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https"):
-		return nil, fmt.Errorf("set up the model client: base URL %q is not like http://host/v1", p.BaseURL)
-	case base.User != nil:
-		return nil, fmt.Errorf("set up the model client: the base URL names a user: put the key into the environment")
-	case p.FirstByte <= 0 || p.Idle <= 0:
-		return nil, fmt.Errorf("set up the model client: both time limits must be above 0")
-	case strings.ContainsAny(p.Key, "\r\n\x00"):
-		return nil, fmt.Errorf("set up the model client: the key holds a line break")
-	case p.Wire != "" && p.Wire != Chat && p.Wire != Responses:
+	shared, err := wire.Parts{
+		BaseURL: p.BaseURL, Key: p.Key, FirstByte: p.FirstByte, Idle: p.Idle, MaxBytes: p.MaxBytes, Transport: p.Transport, Blob: p.Blob,
+	}.Check()
+	if err != nil {
+		return nil, err
+	}
+	if p.Wire != "" && p.Wire != Chat && p.Wire != Responses {
 		return nil, fmt.Errorf("set up the model client: the wire %q is not chat or responses", p.Wire)
 	}
-	p.MaxBytes = cmp.Or(p.MaxBytes, 32<<20)
-	if p.Transport == nil {
-		p.Transport = transport()
+	base, err := url.Parse(p.BaseURL)
+	if err != nil {
+		return nil, err
 	}
-	c := &Client{parts: p, official: official(base.Hostname())}
-	if c.parts.Wire == "" {
-		c.parts.Wire = Chat
+	c := &Client{parts: shared, wire: p.Wire, official: official(base.Hostname()), learned: map[string]quirks{}}
+	if c.wire == "" {
+		c.wire = Chat
 		if c.official {
-			c.parts.Wire = Responses
+			c.wire = Responses
 		}
 	}
 	c.chat = sdk.NewChatCompletionService(c.options()...)
@@ -87,10 +89,9 @@ func official(host string) bool {
 }
 
 func (c *Client) options() []option.RequestOption {
-	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	options := []option.RequestOption{
 		option.WithBaseURL(strings.TrimRight(c.parts.BaseURL, "/") + "/"),
-		option.WithHTTPClient(&http.Client{Transport: c.parts.Transport, CheckRedirect: noRedirect}),
+		option.WithHTTPClient(c.parts.Client()),
 		option.WithMaxRetries(0),
 	}
 	if c.parts.Key != "" {
@@ -99,78 +100,71 @@ func (c *Client) options() []option.RequestOption {
 	return options
 }
 
-func transport() http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DialContext = (&net.Dialer{Timeout: 4 * time.Second, KeepAlive: 30 * time.Second}).DialContext
-	t.TLSHandshakeTimeout = 4 * time.Second
-	t.MaxIdleConnsPerHost = 256
-	return t
-}
-
 // Complete sends the request once and streams the reply. Where the reply is cut, what arrived is returned
 // with the error; a call that did not arrive whole is not part of it.
 func (c *Client) Complete(ctx context.Context, req model.Request, show func(model.Delta)) (model.Reply, error) {
-	names, err := nameTools(req)
+	names, err := wire.NameTools(req)
 	if err != nil {
 		return model.Reply{}, err
 	}
-	w := watch(ctx, c.parts)
-	defer w.stop()
-	got := &heard{show: show, pace: w.pace}
-	talk, err := c.open(w.ctx, req, names, got, option.WithMiddleware(w.round))
+	x := wire.Begin(ctx, c.parts)
+	defer x.Stop()
+	got := x.Hear(show)
+	known := c.of(req.Model)
+	if known.noEffort {
+		req.Effort = ""
+	}
+	talk, err := c.open(x.Context, req, names, got, known, x.Round)
 	if err != nil {
 		return model.Reply{}, err
 	}
 	out, err := talk()
-	c.forget(&out.Message)
-	out.FirstByte, out.Elapsed, out.Limits = w.firstByte, time.Since(w.begun), w.limits
-	if w.sent() {
-		out.Usage, out.Estimated = completed(out.Usage, req, got.bytes)
+	if got.Reason == "" {
+		got.Failed = cmp.Or(got.Failed, toldWithin(err))
 	}
-	if err := c.failure(ctx, w, err, got); err != nil {
-		out.Message.Calls, out.Message.Opaque, out.Finish = nil, nil, ""
-		return out, err
+	if !c.official {
+		names.Recover(&out)
 	}
-	return out, nil
+	out, err = x.Finish(req, out, got, err)
+	return out, c.learn(req.Model, known, err)
 }
 
-// forget takes the key out of what a server says: it knows the key, and could have it written into the log or a file.
-func (c *Client) forget(m *model.Message) {
-	if len(c.parts.Key) < shortestKey {
-		return
+// toldWithin is what broke a stream, where the server that began the reply reports it there; nil where it does not.
+func toldWithin(err error) *model.Error {
+	var said *ssestream.StreamError
+	if !errors.As(err, &said) {
+		return nil
 	}
-	m.Text = strings.ReplaceAll(m.Text, c.parts.Key, "[secret]")
-	m.Opaque = bytes.ReplaceAll(m.Opaque, []byte(c.parts.Key), []byte("[secret]"))
-	for i := range m.Calls {
-		call := &m.Calls[i]
-		call.ID, call.Name = strings.ReplaceAll(call.ID, c.parts.Key, "[secret]"), strings.ReplaceAll(call.Name, c.parts.Key, "[secret]")
-		call.Args = bytes.ReplaceAll(call.Args, []byte(c.parts.Key), []byte("[secret]"))
+	var event struct {
+		Error json.RawMessage `json:"error"`
 	}
+	_ = json.Unmarshal(said.Event.Data, &event) // what is no JSON has no fields
+	message, code := wire.Reason(event.Error)
+	return wire.Within(code, wire.FirstOf(message, said.Message))
 }
-
-// shortestKey is the length from which a key is one, and not a word that any text may hold.
-const shortestKey = 8
 
 // open prepares the exchange in the client's wire. What it returns carries it out, and returns what arrived with the
 // error that ended the stream.
-func (c *Client) open(ctx context.Context, req model.Request, names *nameTable, got *heard, opt option.RequestOption) (func() (model.Reply, error), error) {
-	if c.parts.Wire == Responses {
+func (c *Client) open(ctx context.Context, req model.Request, names *wire.Names, got *wire.Heard, known quirks, round option.Middleware) (func() (model.Reply, error), error) {
+	spoken := c.wire == Responses && !known.chat
+	opt := option.WithMiddleware(capture(known.flat, spoken), round)
+	if spoken {
 		body, err := c.asked(req, names)
 		if err != nil {
 			return nil, err
 		}
-		r := &response{heard: got, model: req.Model}
+		r := &response{Heard: got, model: req.Model}
 		return func() (model.Reply, error) {
 			send := option.WithRequestBody("application/json", body)
 			err := each(c.responses.NewStreaming(ctx, responses.ResponseNewParams{}, send, opt), r.add)
 			return r.finish(names), err
 		}, nil
 	}
-	params, err := c.params(req, names)
+	params, err := c.params(req, names, known)
 	if err != nil {
 		return nil, err
 	}
-	r := &reply{heard: got}
+	r := &reply{Heard: got}
 	return func() (model.Reply, error) {
 		err := each(c.chat.NewStreaming(ctx, params, opt), r.add)
 		return r.finish(names), err
@@ -184,18 +178,6 @@ func each[T any](stream *ssestream.Stream[T], add func(T)) error {
 		add(stream.Current())
 	}
 	return stream.Err()
-}
-
-// completed is the usage with a guess for what the server did not count.
-func completed(u model.Usage, req model.Request, bytes int) (model.Usage, bool) {
-	guessed := u.Input() == 0 || (u.Output == 0 && bytes > 0)
-	if u.Input() == 0 {
-		u.Fresh = model.EstimateTokens(req.Bytes())
-	}
-	if u.Output == 0 {
-		u.Output = model.EstimateTokens(bytes)
-	}
-	return u, guessed
 }
 
 var _ model.Provider = (*Client)(nil)

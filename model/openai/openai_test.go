@@ -47,7 +47,7 @@ func parts(url string) openai.Parts {
 }
 
 func hello() model.Request {
-	return model.Request{Model: "any", Messages: []model.Message{{Role: model.System, Text: "s"}, {Role: model.User, Text: "u"}}}
+	return model.Request{Model: "any", Grown: true, Attempt: 5, Messages: []model.Message{{Role: model.System, Text: "s"}, {Role: model.User, Text: "u"}}}
 }
 
 func complete(t *testing.T, url string) (model.Reply, error) {

@@ -7,13 +7,14 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 
 	"colony/model"
+	"colony/model/wire"
 	"colony/tools"
 )
 
 // reply gathers a streamed Chat Completions reply. Servers differ in how they number and name the calls of one
 // reply, so nothing is taken for granted but the order in which the pieces come.
 type reply struct {
-	*heard
+	*wire.Heard
 	calls   []*call
 	byIndex map[int64]*call
 }
@@ -24,23 +25,28 @@ type call struct {
 }
 
 func (r *reply) add(chunk sdk.ChatCompletionChunk) {
-	r.begin()
+	r.Begin()
 	u := chunk.Usage
-	if u := usage(u.PromptTokens, u.PromptTokensDetails.CachedTokens, u.PromptTokensDetails.CacheWriteTokens,
+	if u := wire.UsageWithin(u.PromptTokens, u.PromptTokensDetails.CachedTokens, u.PromptTokensDetails.CacheWriteTokens,
 		u.CompletionTokens, u.CompletionTokensDetails.ReasoningTokens); u.Total() > 0 {
-		r.usage = u
+		r.Usage = u
 	}
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
 			continue
 		}
-		r.say(choice.Delta.Content)
-		r.decline(choice.Delta.Refusal)
+		r.Say(choice.Delta.Content)
+		for _, name := range []string{"reasoning_content", "reasoning"} { // what a server adds of its model's thoughts
+			r.Bytes += len(choice.Delta.JSON.ExtraFields[name].Raw())
+		}
+		r.Decline(choice.Delta.Refusal)
 		for _, piece := range choice.Delta.ToolCalls {
 			r.addCall(piece)
 		}
-		if choice.FinishReason != "" {
-			r.reason = choice.FinishReason
+		if choice.FinishReason == "error" {
+			r.Failed = wire.Within("", "the server ended the reply with an error")
+		} else if choice.FinishReason != "" {
+			r.Reason = choice.FinishReason
 		}
 	}
 }
@@ -64,22 +70,22 @@ func (r *reply) addCall(piece sdk.ChatCompletionChunkChoiceDeltaToolCall) {
 		c.name += name
 	}
 	c.args.WriteString(piece.Function.Arguments)
-	r.bytes += len(piece.Function.Name) + len(piece.Function.Arguments)
+	r.Bytes += len(piece.Function.Name) + len(piece.Function.Arguments)
 }
 
-func (r *reply) finish(names *nameTable) model.Reply { return r.as(r.whole(names), nil) }
+func (r *reply) finish(names *wire.Names) model.Reply { return r.As(r.whole(names), nil) }
 
 // whole is the calls that arrived whole, each with an id of its own. After a cut for length a call whose
 // arguments do not parse is a half one; otherwise such arguments are passed on as they are.
-func (r *reply) whole(names *nameTable) []tools.Call {
+func (r *reply) whole(names *wire.Names) []tools.Call {
 	var calls []tools.Call
-	ids := newIDs{}
+	ids := wire.IDs{}
 	for i, c := range r.calls {
 		args := c.args.String()
-		if r.reason == "length" && !json.Valid([]byte(args)) {
+		if r.Reason == "length" && !json.Valid([]byte(args)) {
 			continue
 		}
-		calls = append(calls, tools.Call{ID: ids.give(c.id, i), Name: names.tool(c.name), Args: argsOf(args)})
+		calls = append(calls, tools.Call{ID: ids.Give(c.id, i), Name: names.Tool(c.name), Args: wire.ArgsOf(args)})
 	}
 	return calls
 }

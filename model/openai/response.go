@@ -8,12 +8,13 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 
 	"colony/model"
+	"colony/model/wire"
 	"colony/tools"
 )
 
 // response gathers a streamed Responses reply.
 type response struct {
-	*heard
+	*wire.Heard
 	model string
 	items []done
 	spoke int64 // the item that spoke last
@@ -46,32 +47,32 @@ type output struct {
 // add takes an event. The reply begins with its first item: what fails before is a refusal, though a stream began. What
 // follows the last event does not matter.
 func (r *response) add(e responses.ResponseStreamEventUnion) {
-	if r.reason != "" {
+	if r.Reason != "" {
 		return
 	}
 	switch e.Type {
 	case "response.created", "response.in_progress", "response.queued":
-		r.pace(true)
+		r.Pace(true)
 		return
 	case "error":
-		r.failed = within(e.Code, e.Message)
+		r.Failed = wire.Within(e.Code, e.Message)
 		return
 	case "response.failed", "response.cancelled":
 		r.end(e.Response)
 		return
 	}
-	r.begin()
+	r.Begin()
 	switch e.Type {
 	case "response.output_item.added":
-		r.pace(e.Item.Type == "reasoning")
+		r.Pace(e.Item.Type == "reasoning")
 	case "response.output_text.delta":
 		r.speak(e.OutputIndex, e.Delta)
 	case "response.refusal.delta":
-		r.decline(e.Delta)
+		r.Decline(e.Delta)
 	case "response.function_call_arguments.delta":
-		r.bytes += len(e.Delta)
+		r.Bytes += len(e.Delta)
 	case "response.output_item.done":
-		r.pace(true)
+		r.Pace(true)
 		r.keep(e.OutputIndex, e.Item.RawJSON())
 	case "response.completed", "response.incomplete":
 		r.end(e.Response)
@@ -80,15 +81,15 @@ func (r *response) add(e responses.ResponseStreamEventUnion) {
 
 // speak sets the texts of two items apart.
 func (r *response) speak(at int64, text string) {
-	if r.text.Len() > 0 && at != r.spoke {
-		r.say("\n\n")
+	if r.Said() && at != r.spoke {
+		r.Say("\n\n")
 	}
 	r.spoke = at
-	r.say(text)
+	r.Say(text)
 }
 
 func (r *response) keep(at int64, raw string) {
-	if !isObject(raw) {
+	if !wire.IsObject(raw) {
 		return
 	}
 	d := done{at: at, raw: raw}
@@ -99,7 +100,10 @@ func (r *response) keep(at int64, raw string) {
 // end reads the last event, the only one that counts tokens.
 func (r *response) end(whole responses.Response) {
 	u := whole.Usage
-	r.usage = usage(u.InputTokens, u.InputTokensDetails.CachedTokens, u.InputTokensDetails.CacheWriteTokens, u.OutputTokens, u.OutputTokensDetails.ReasoningTokens)
+	r.Usage = wire.UsageWithin(u.InputTokens, u.InputTokensDetails.CachedTokens, u.InputTokensDetails.CacheWriteTokens, u.OutputTokens, u.OutputTokensDetails.ReasoningTokens)
+	if d := whole.PromptCacheDiagnostics; d.Type == "cache_miss" {
+		r.Miss = d.Reason
+	}
 	if len(r.items) == 0 {
 		for i, it := range whole.Output {
 			r.keep(int64(i), it.RawJSON())
@@ -107,38 +111,38 @@ func (r *response) end(whole responses.Response) {
 	}
 	switch {
 	case whole.Status == "failed" || whole.Status == "cancelled" || whole.Error.Code != "":
-		r.failed = within(string(whole.Error.Code), cmp.Or(whole.Error.Message, string(whole.Error.Code), "the reply ended as "+string(whole.Status)))
+		r.Failed = wire.Within(string(whole.Error.Code), cmp.Or(whole.Error.Message, string(whole.Error.Code), "the reply ended as "+string(whole.Status)))
 	case whole.IncompleteDetails.Reason == "content_filter":
-		r.reason = "content_filter"
+		r.Reason = "content_filter"
 	case whole.Status == "incomplete" || whole.IncompleteDetails.Reason != "":
-		r.reason = "length"
+		r.Reason = "length"
 	default:
-		r.reason = "stop"
+		r.Reason = "stop"
 	}
 }
 
 // finish is the reply as the conversation holds it. A thought that nothing follows is not carried: the server would
 // refuse it.
-func (r *response) finish(names *nameTable) model.Reply {
+func (r *response) finish(names *wire.Names) model.Reply {
 	slices.SortStableFunc(r.items, func(a, b done) int { return cmp.Compare(a.at, b.at) })
 	var calls []tools.Call
-	var items []kept
-	ids, whole, plain := newIDs{}, 0, true
+	var items []wire.Kept
+	ids, whole, plain := wire.IDs{}, 0, true
 	for i, d := range r.items {
 		switch {
 		case d.is.Type == "function_call" && r.half(d.is):
 			continue
 		case d.is.Type == "function_call":
 			n := len(calls)
-			calls = append(calls, tools.Call{ID: ids.give(d.is.CallID, i), Name: names.tool(d.is.Name), Args: argsOf(d.is.Arguments)})
-			items = append(items, kept{Call: &n})
+			calls = append(calls, tools.Call{ID: ids.Give(d.is.CallID, i), Name: names.Tool(d.is.Name), Args: wire.ArgsOf(d.is.Arguments)})
+			items = append(items, wire.Kept{Call: &n})
 		case d.is.Type == "reasoning":
 			if d.is.readable() {
-				items, plain = append(items, kept{Raw: d.raw}), false
+				items, plain = append(items, wire.Kept{Raw: d.raw}), false
 			}
 			continue
 		default:
-			items, plain = append(items, kept{Raw: d.raw}), plain && d.is.Type == "message" && d.is.Phase == ""
+			items, plain = append(items, wire.Kept{Raw: d.raw}), plain && d.is.Type == "message" && d.is.Phase == ""
 		}
 		whole = len(items)
 	}
@@ -146,13 +150,13 @@ func (r *response) finish(names *nameTable) model.Reply {
 	if plain {
 		whole = 0
 	}
-	return r.as(calls, pack(r.model, items[:whole]))
+	return r.As(calls, wire.Pack(string(Responses), r.model, "", items[:whole]))
 }
 
 // half reports whether a call did not arrive whole. After a cut for length a call whose arguments do not parse is a half
 // one; otherwise such arguments are passed on as they are.
 func (r *response) half(o output) bool {
-	return o.Status == "incomplete" || (r.reason == "length" && !json.Valid(argsOf(o.Arguments)))
+	return o.Status == "incomplete" || (r.Reason == "length" && !json.Valid(wire.ArgsOf(o.Arguments)))
 }
 
 // readable reports whether a thought means something to a server that keeps nothing.
@@ -160,19 +164,19 @@ func (o output) readable() bool { return o.Sealed != "" || len(o.Content) > 0 }
 
 // catchUp says what a server sent whole and not in pieces.
 func (r *response) catchUp(calls []tools.Call) {
-	if r.text.Len() == 0 && r.refusal.Len() == 0 {
+	if !r.Said() {
 		for _, d := range r.items {
 			for _, part := range d.is.Content {
 				if d.is.Type == "message" {
 					r.speak(d.at, part.Text)
-					r.decline(part.Refusal)
+					r.Decline(part.Refusal)
 				}
 			}
 		}
 	}
-	if r.bytes == 0 {
+	if r.Bytes == 0 {
 		for _, c := range calls {
-			r.bytes += len(c.Name) + len(c.Args)
+			r.Bytes += len(c.Name) + len(c.Args)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestItemsAreGathered(t *testing.T) {
 		{"two texts", []string{textDelta(0, "I look."), itemDone(0, commentary), textDelta(1, "Fine."), itemDone(1, plainAnswer), end}, "I look.\n\nFine.", "", model.FinishStop},
 		{"no ids", []string{itemDone(0, `{"type":"function_call","name":"read","arguments":"{}"}`), itemDone(1, `{"type":"function_call","name":"read"}`), end}, "", `call_0 read {}, call_1 read {}`, model.FinishCalls},
 		{"one id for two", []string{itemDone(0, functionCall("a", "read", `{}`)), itemDone(1, functionCall("a", "read", `{}`)), end}, "", `a read {}, call_1 read {}`, model.FinishCalls},
-		{"arguments that are no JSON", []string{itemDone(0, functionCall("a", "read", `{"n":`)), end}, "", `a read {"n":`, model.FinishCalls},
+		{"arguments that are no JSON", []string{itemDone(0, functionCall("a", "read", `{"n": oops`)), end}, "", `a read {"n": oops`, model.FinishCalls},
 		{"items that are none", []string{itemDone(0, `null`), itemDone(1, `"x"`), itemDone(2, `[1]`), `{"type":"response.output_item.done"}`, `{"type":"keepalive"}`, end}, "", "", model.FinishStop},
 	}
 	for _, c := range cases {

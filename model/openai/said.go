@@ -4,6 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+
+	"colony/tools"
 )
 
 // said is a message on the wire. It is encoded here, since every turn sends all of them again and the SDK's encoder
@@ -22,6 +27,30 @@ type saidCall struct {
 		Name      string `json:"name"`
 		Arguments string `json:"arguments"`
 	} `json:"function"`
+}
+
+// picture is a part of a message that shows an image.
+type picture struct {
+	Type  string `json:"type"`
+	Image struct {
+		URL string `json:"url"`
+	} `json:"image_url"`
+}
+
+// pictures is a message of images: this wire has none in a result.
+func (c *Client) pictures(refs []tools.BlobRef) (sdk.ChatCompletionMessageParamUnion, error) {
+	var parts []picture
+	for _, ref := range refs {
+		url, err := c.parts.DataURL(ref)
+		if err != nil {
+			return sdk.ChatCompletionMessageParamUnion{}, err
+		}
+		one := picture{Type: "image_url"}
+		one.Image.URL = url
+		parts = append(parts, one)
+	}
+	data, err := encoded(map[string]any{"role": "user", "content": parts})
+	return param.Override[sdk.ChatCompletionMessageParamUnion](data), err
 }
 
 // offered is a tool on the wire.

@@ -2,6 +2,8 @@ package scripted
 
 import (
 	"encoding/json"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -11,10 +13,16 @@ type exchange struct {
 	results map[string]string
 }
 
+// turnLine is where a summary says how many replies it stands for.
+var turnLine = regexp.MustCompile(`\[turn (\d{1,4})\]`)
+
 func exchanges(messages []message) []exchange {
 	var all []exchange
 	for _, m := range messages {
-		switch {
+		switch at := turnLine.FindStringSubmatch(string(m.Content)); {
+		case m.Role == "user" && at != nil:
+			n, _ := strconv.Atoi(at[1]) // the pattern takes nothing but digits
+			all = make([]exchange, n)
 		case m.Role == "assistant":
 			all = append(all, exchange{m.ToolCalls, map[string]string{}})
 		case m.Role == "tool" && len(all) > 0:

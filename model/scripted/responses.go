@@ -50,7 +50,7 @@ func (responses) read(body []byte) (request, error) {
 	if a.Previous != nil || a.Store == nil || *a.Store {
 		return request{}, fmt.Errorf("replies that are kept are not built yet: store must be false, previous_response_id absent")
 	}
-	r := request{Model: a.Model, Stream: a.Stream, MaxTokens: a.MaxOutput, sealing: slices.Contains(a.Include, sealedContent)}
+	r := request{Model: a.Model, Stream: a.Stream, MaxTokens: a.MaxOutput, mayBeWhole: true, sealing: slices.Contains(a.Include, sealedContent)}
 	r.StreamOptions.IncludeUsage = true
 	for _, t := range a.Tools {
 		if t.Type != "function" {
@@ -158,7 +158,13 @@ func sealed(card, task string, n int) string {
 	return fmt.Sprintf(`{"type":"reasoning",  "id":"rs_%d", "summary":[], "encrypted_content":"<&\u003e\/%s", "odd":1.0e0}`, n, base64.StdEncoding.EncodeToString(sum[:]))
 }
 
+func (responses) refusal(code, text string) any { return openAIRefusal(code, text) }
+
+func (responses) thought(card, task string, n int) string { return sealed(card, task, n) }
+
 var (
 	_ wire = chat{}
 	_ wire = responses{}
+	_ wire = messages{}
+	_ wire = chatting{}
 )

@@ -3,6 +3,7 @@ package scripted
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"colony/model"
 )
@@ -96,7 +97,7 @@ func (t *telling) doneAs(item any) {
 // whole is the response as events carry it.
 func (r reply) whole(t *telling, status string, counted *model.Usage) any {
 	body := map[string]any{
-		"id": "resp_scripted", "object": "response", "created_at": 0, "model": r.model, "status": status, "store": false,
+		"id": "resp_scripted", "object": "response", "created_at": 0, "model": r.model, "status": status,
 		"output": append([]any{}, t.output...), "error": nil, "incomplete_details": nil, "usage": nil,
 	}
 	switch {
@@ -114,4 +115,14 @@ func (r reply) whole(t *telling, status string, counted *model.Usage) any {
 		}
 	}
 	return body
+}
+
+// whole is a reply that comes at once: the response of the last event.
+func (responses) whole(_ reply, _ []string, last string) any {
+	_, data, _ := strings.Cut(last, "data: ")
+	var event struct {
+		Response json.RawMessage `json:"response"`
+	}
+	_ = json.Unmarshal([]byte(data), &event) // one of our own
+	return event.Response
 }

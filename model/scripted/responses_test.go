@@ -162,7 +162,6 @@ func TestStrictResponses(t *testing.T) {
 		"kept":                   {msg{"store": true}, nil},
 		"kept by default":        {msg{"store": nil}, nil},
 		"continued":              {msg{"previous_response_id": "resp_1"}, nil},
-		"not streamed":           {msg{"stream": false}, nil},
 		"a tool of another type": {msg{"tools": []msg{{"type": "web_search"}}}, nil},
 		"an odd tool":            {msg{"tools": []msg{{"type": "function", "name": "a.b"}}}, nil},
 		"an odd item":            {nil, []any{msg{"type": "item_reference", "id": "x"}}},

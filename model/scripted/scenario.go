@@ -1,5 +1,5 @@
 // Package scripted is a language model that follows a scenario. It is served over HTTP on loopback in the
-// wire formats of Chat Completions and of Responses, so that whoever talks to it goes through a real client. It is deterministic:
+// wire formats of Chat Completions, of Responses, of Messages and of Ollama, so that whoever talks to it goes through a real client. It is deterministic:
 // what it says depends on the scenario and on the conversation it is sent, and on nothing else.
 package scripted
 
@@ -17,46 +17,50 @@ import (
 type Scenario struct {
 	Name string `yaml:"name"`
 	// Heedless is a model that goes on with its script where a result says that a call was interrupted.
-	Heedless bool                         `yaml:"heedless"`
-	Cards    map[string]map[string][]Turn `yaml:"cards"`
+	Heedless bool `yaml:"heedless,omitempty"`
+	// Cache is a server that counts what its cache of prompts would serve.
+	Cache bool `yaml:"cache,omitempty"`
+	// Window is how many tokens the model says that it takes; 0 where it does not say it.
+	Window int64                        `yaml:"window,omitempty"`
+	Cards  map[string]map[string][]Turn `yaml:"cards"`
 }
 
 // Turn is one reply.
 type Turn struct {
-	Text    string        `yaml:"text"`
-	Calls   []Call        `yaml:"calls"`
-	Finish  string        `yaml:"finish"` // stop, tool_calls, length or content_filter; empty says what fits
-	Tokens  Tokens        `yaml:"tokens"`
-	Latency time.Duration `yaml:"latency"` // before the first byte
-	Faults  []Fault       `yaml:"faults"`  // what the first attempts at this turn come to
+	Text    string        `yaml:"text,omitempty"`
+	Calls   []Call        `yaml:"calls,omitempty"`
+	Finish  string        `yaml:"finish,omitempty"` // stop, tool_calls, length or content_filter; empty says what fits
+	Tokens  Tokens        `yaml:"tokens,omitempty"`
+	Latency time.Duration `yaml:"latency,omitempty"` // before the first byte
+	Faults  []Fault       `yaml:"faults,omitempty"`  // what the first attempts at this turn come to
 }
 
 // Call is one use of a tool.
 type Call struct {
 	Tool string         `yaml:"tool"`
-	Args map[string]any `yaml:"args"`
-	Raw  *string        `yaml:"raw"` // arguments as they stand, in place of Args: they need not be JSON
+	Args map[string]any `yaml:"args,omitempty"`
+	Raw  *string        `yaml:"raw,omitempty"` // arguments as they stand, in place of Args: they need not be JSON
 	// There is a command that succeeds where the call has happened: the look that the model takes after an interruption.
-	There string `yaml:"there"`
+	There string `yaml:"there,omitempty"`
 }
 
 // Tokens is what the reply reports. What is not given is counted: four bytes a token.
 type Tokens struct {
-	Input      *int64 `yaml:"input"`
-	Cached     int64  `yaml:"cached"`
-	CacheWrite int64  `yaml:"cache_write"`
-	Output     *int64 `yaml:"output"`
-	Reasoning  int64  `yaml:"reasoning"`
+	Input      *int64 `yaml:"input,omitempty"`
+	Cached     int64  `yaml:"cached,omitempty"`
+	CacheWrite int64  `yaml:"cache_write,omitempty"`
+	Output     *int64 `yaml:"output,omitempty"`
+	Reasoning  int64  `yaml:"reasoning,omitempty"`
 }
 
 // Fault is an attempt that goes wrong: refused with a status, or broken in a way that Kind names.
 type Fault struct {
-	Status     int    `yaml:"status"`
-	Code       string `yaml:"code"`        // of the error body
-	Text       string `yaml:"text"`        // of the error body
-	RetryAfter string `yaml:"retry_after"` // the header, as it stands
-	Kind       string `yaml:"kind"`
-	Times      int    `yaml:"times"` // how many attempts; 0 is one, -1 is all that come
+	Status     int    `yaml:"status,omitempty"`
+	Code       string `yaml:"code,omitempty"`        // of the error body
+	Text       string `yaml:"text,omitempty"`        // of the error body
+	RetryAfter string `yaml:"retry_after,omitempty"` // the header, as it stands
+	Kind       string `yaml:"kind,omitempty"`
+	Times      int    `yaml:"times,omitempty"` // how many attempts; 0 is one, -1 is all that come
 }
 
 // The kinds of fault. A turn with a fault of the kind no_usage or zero_usage is whole otherwise.
@@ -68,6 +72,9 @@ const (
 	kindGarbage   = "garbage"    // the stream holds no JSON
 	kindNoUsage   = "no_usage"   // the usage is missing
 	kindZeroUsage = "zero_usage" // the usage is all zero
+	kindEarly     = "early"      // the stream ends cleanly in the middle of the reply
+	kindHalfArgs  = "half_args"  // the arguments of the last call are cut, and the reply ends as a whole one does
+	kindBadArgs   = "bad_args"   // the arguments of the last call are no JSON
 )
 
 // Parse reads a scenario. Unknown and duplicate keys are errors, and so is a turn that cannot be.
@@ -112,7 +119,7 @@ func (t Turn) check() error {
 
 func (f Fault) check() error {
 	switch f.Kind {
-	case kindCut, kindStall, kindSilent, kindReset, kindGarbage, kindNoUsage, kindZeroUsage:
+	case kindCut, kindStall, kindSilent, kindReset, kindGarbage, kindNoUsage, kindZeroUsage, kindEarly, kindHalfArgs, kindBadArgs:
 		if f.Status != 0 {
 			return fmt.Errorf("a fault has a status or a kind, not both")
 		}
@@ -137,6 +144,9 @@ func (c Call) arguments() (string, error) {
 	data, err := json.Marshal(c.Args)
 	return string(data), err
 }
+
+// YAML is the scenario as Parse reads it.
+func (s Scenario) YAML() ([]byte, error) { return yaml.Marshal(s) }
 
 // turns is what the scenario holds for a task of a card.
 func (s Scenario) turns(card, task string) ([]Turn, bool) {

@@ -32,6 +32,7 @@ type Server struct {
 	stop      context.CancelFunc
 	done      chan struct{}
 	book      book
+	cache     cache
 }
 
 // Serve listens until ctx ends or Close is called, whichever comes first.
@@ -85,6 +86,9 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.in(chat{}))
 	mux.HandleFunc("POST /v1/responses", s.in(responses{}))
+	mux.HandleFunc("POST /v1/messages", s.in(messages{}))
+	mux.HandleFunc("POST /api/chat", s.in(chatting{}))
+	mux.HandleFunc("POST /api/show", s.show)
 	mux.HandleFunc("GET /v1/models", s.models)
 	mux.HandleFunc("GET /counts", s.counts)
 	mux.HandleFunc("GET /v1/counts", s.counts)
@@ -111,8 +115,27 @@ func answer(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body) // the reader has gone
 }
 
-func refuse(w http.ResponseWriter, status int, code, text string) {
-	answer(w, status, map[string]any{"error": map[string]any{"message": text, "type": "invalid_request_error", "code": code, "param": nil}})
+// openAIRefusal is the body of a refusal of Chat Completions and of Responses.
+func openAIRefusal(code, text string) any {
+	return map[string]any{"error": map[string]any{"message": text, "type": "invalid_request_error", "code": code, "param": nil}}
+}
+
+// show is what Ollama says of a model.
+func (s *Server) show(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Model string `json:"model"`
+	}
+	err := json.NewDecoder(io.LimitReader(r.Body, longestBody)).Decode(&asked)
+	scenario, ok := s.scenarios[asked.Model]
+	if err != nil || !ok {
+		answer(w, http.StatusNotFound, chatting{}.refusal("", fmt.Sprintf("model %q not found", asked.Model)))
+		return
+	}
+	info := map[string]any{"general.architecture": "scripted"}
+	if scenario.Window > 0 {
+		info["scripted.context_length"] = scenario.Window
+	}
+	answer(w, http.StatusOK, map[string]any{"model_info": info, "capabilities": []string{"completion", "tools"}})
 }
 
 const longestBody = 64 << 20
@@ -122,6 +145,9 @@ type wire interface {
 	read(body []byte) (request, error) // or why a strict provider refuses it
 	// tell is a reply as events, the last of which tells the reader that it has all. Half of a reply is half of the others.
 	tell(r reply, counted *model.Usage) (events []string, last string, err error)
+	whole(r reply, events []string, last string) any // the reply that is no stream
+	refusal(code, text string) any                   // the body of a refusal
+	thought(card, task string, n int) string         // the sealed thought before the nth reply; empty where the wire has none
 }
 
 // in answers the requests that come in a wire.
@@ -131,6 +157,9 @@ func (s *Server) in(format wire) http.HandlerFunc {
 
 // complete answers one request.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request, format wire) {
+	refuse := func(w http.ResponseWriter, status int, code, text string) {
+		answer(w, status, format.refusal(code, text))
+	}
 	if s.parts.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.parts.Key {
 		refuse(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
 		return
@@ -167,7 +196,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, format wire) {
 
 // play carries out a turn, or the fault that this attempt at it comes to.
 func (s *Server) play(w http.ResponseWriter, r *http.Request, v *visit, req request, t Turn, attempt int, format wire) error {
-	said, err := compose(req, t, len(v.body), len(exchanges(req.Messages)))
+	said, err := compose(req, t, len(v.body), len(exchanges(req.Messages)), format)
 	if err != nil {
 		return err
 	}
@@ -180,7 +209,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, v *visit, req requ
 		if fault.RetryAfter != "" {
 			w.Header().Set("Retry-After", fault.RetryAfter)
 		}
-		refuse(w, fault.Status, fault.Code, fault.Text)
+		answer(w, fault.Status, format.refusal(fault.Code, fault.Text))
 		return nil
 	}
 	switch fault.Kind {
@@ -190,7 +219,9 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, v *visit, req requ
 	case kindReset:
 		panic(http.ErrAbortHandler)
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
+	if req.Stream {
+		w.Header().Set("Content-Type", "text/event-stream")
+	}
 	counted := &said.usage
 	switch {
 	case fault.Kind == kindGarbage:
@@ -201,9 +232,26 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, v *visit, req requ
 	case fault.Kind == kindZeroUsage:
 		counted = &model.Usage{}
 	}
+	if s.scenarios[v.key.model].Cache {
+		req.passAll(string(v.body))
+		read := s.cache.serve(req.prompt, said.usage.Input())
+		said.usage.Fresh, said.usage.Cached, said.usage.CacheWrite = read.Fresh, read.Cached, read.CacheWrite
+	}
+	said.spoil(fault.Kind)
 	events, last, err := format.tell(said, counted)
 	if err != nil {
 		return err
+	}
+	if !req.Stream {
+		body := format.whole(said, events, last)
+		v.outcome, v.usage = whole, said.usage
+		s.book.leave(v) // before the client can know that it has all
+		answer(w, http.StatusOK, body)
+		return nil
+	}
+	if fault.Kind == kindEarly {
+		_, err := io.WriteString(w, strings.Join(events[:len(events)/2], ""))
+		return ignore(err)
 	}
 	if fault.Kind == kindCut || fault.Kind == kindStall {
 		return s.breakOff(w, r, events, fault.Kind)

@@ -3,6 +3,7 @@ package scripted
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"colony/model"
@@ -15,13 +16,14 @@ type reply struct {
 	calls  []wireCall
 	finish string
 	usage  model.Usage
+	id     string
 	sealed string // a thought that the reader carries back; empty where the wire knows none
 }
 
 // compose makes the reply to a request of which the body has size bytes. A reply over the request's limit is
 // cut as a provider cuts it: with a half call at its end, if need be.
-func compose(req request, t Turn, size, answered int) (reply, error) {
-	r := reply{model: req.Model, text: t.Text, finish: t.Finish}
+func compose(req request, t Turn, size, answered int, format wire) (reply, error) {
+	r := reply{model: req.Model, id: fmt.Sprint(answered), text: t.Text, finish: t.Finish}
 	bytes := len(t.Text)
 	for i, c := range t.Calls {
 		args, err := c.arguments()
@@ -52,7 +54,7 @@ func compose(req request, t Turn, size, answered int) (reply, error) {
 	}
 	r.usage = usage(t.Tokens, size, output)
 	if card, task := req.who(); req.sealing && r.usage.Reasoning > 0 {
-		r.sealed = sealed(card, task, answered)
+		r.sealed = format.thought(card, task, answered)
 	}
 	return r, nil
 }
@@ -72,6 +74,20 @@ func (r *reply) halve() {
 	if len(r.calls) > 0 {
 		last := &r.calls[len(r.calls)-1].Function
 		last.Arguments = upTo(last.Arguments, len(last.Arguments)/2)
+	}
+}
+
+// spoil makes the arguments of the last call what a fault makes of them.
+func (r *reply) spoil(kind string) {
+	if len(r.calls) == 0 {
+		return
+	}
+	last := &r.calls[len(r.calls)-1].Function
+	switch kind {
+	case kindHalfArgs:
+		r.halve()
+	case kindBadArgs:
+		last.Arguments = "{oops " + last.Arguments
 	}
 }
 
@@ -156,6 +172,26 @@ func (chat) tell(r reply, counted *model.Usage) ([]string, string, error) {
 	}
 	return e.list, "data: [DONE]\n\n", e.err
 }
+
+// whole is a reply that comes at once; what it counts stands in the last of the events.
+func (chat) whole(r reply, events []string, _ string) any {
+	var counted struct {
+		Usage json.RawMessage `json:"usage"`
+	}
+	_ = json.Unmarshal([]byte(strings.TrimPrefix(events[len(events)-1], "data: ")), &counted) // one of our own
+	said := map[string]any{"role": "assistant", "content": r.text}
+	if len(r.calls) > 0 {
+		said["tool_calls"] = r.calls
+	}
+	return map[string]any{
+		"id": "chatcmpl-scripted", "object": "chat.completion", "created": 0, "model": r.model, "usage": counted.Usage,
+		"choices": []any{map[string]any{"index": 0, "message": said, "finish_reason": r.finish}},
+	}
+}
+
+func (chat) refusal(code, text string) any { return openAIRefusal(code, text) }
+
+func (chat) thought(string, string, int) string { return "" }
 
 type choice struct {
 	Index  int     `json:"index"`

@@ -12,10 +12,11 @@ import (
 type chat struct{}
 
 func (chat) read(body []byte) (request, error) {
-	var r request
+	r := request{mayBeWhole: true}
 	if err := json.Unmarshal(body, &r); err != nil {
 		return request{}, err
 	}
+	r.StreamOptions.IncludeUsage = r.StreamOptions.IncludeUsage || !r.Stream
 	return r, r.check()
 }
 
@@ -31,6 +32,9 @@ type request struct {
 	MaxCompletionTokens int64  `json:"max_completion_tokens"`
 	Tools               []tool `json:"tools"`
 	sealing             bool   // thoughts are to be sealed
+	mayBeWhole          bool   // the wire can send a reply that is no stream
+	window              int64  // the context that was asked for
+	prompt              []passage
 }
 
 type tool struct {
@@ -119,7 +123,7 @@ func (r request) check() error {
 	if len(r.Messages) == 0 {
 		return fmt.Errorf("messages must not be empty")
 	}
-	if !r.Stream {
+	if !r.Stream && !r.mayBeWhole {
 		return fmt.Errorf("replies that are not streamed are not built yet")
 	}
 	for _, t := range r.Tools {

@@ -1,10 +1,15 @@
+//go:build linux || darwin
+
 package sandbox
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
@@ -12,18 +17,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plain runs a job unconfined, in a process group of its own that is killed when the job ends.
+// plain runs a job unconfined.
 func (s *Sandbox) plain(ctx context.Context, j Job) (Exit, error) {
+	j.Env = merge(s.env, []string{"HOME=" + s.home}, j.Env)
+	return grouped(ctx, j)
+}
+
+// grouped runs a job, with no environment but its own, in a process group that is killed when it ends.
+func grouped(ctx context.Context, j Job) (Exit, error) {
 	// The kernel kills the job when the thread that started it ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
 	cmd := exec.CommandContext(ctx, j.Argv[0], j.Argv[1:]...)
 	cmd.Dir = j.Dir
-	cmd.Env = merge(s.env, []string{"HOME=" + s.home}, j.Env)
+	cmd.Env = j.Env
 	cmd.Stdout, cmd.Stderr = j.Stdout, j.Stderr
 	cmd.WaitDelay = 200 * time.Millisecond // a survivor may hold the output; it is killed next
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = ownGroup()
 	group := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.Cancel = group
 	began := time.Now()
@@ -53,4 +64,28 @@ func (s *Sandbox) plain(ctx context.Context, j Job) (Exit, error) {
 		exit.Code, exit.Signal = 128+int(status.Signal()), unix.SignalName(status.Signal())
 	}
 	return exit, nil
+}
+
+// unstarted is the exit code and the words of a shell for a command that cannot be started.
+func unstarted(name string, err error) (code int, said string) {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return 127, "colony: " + name + ": command not found"
+	}
+	return 126, "colony: " + name + ": " + err.Error()
+}
+
+func killed() Exit {
+	return Exit{Code: 128 + int(unix.SIGKILL), Signal: unix.SignalName(unix.SIGKILL)}
+}
+
+// ownScratch is a scratch that ends with its job.
+func ownScratch() (string, error) {
+	dir, err := os.MkdirTemp("", "colony-job-")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", fmt.Errorf("sandbox: %w", err)
+	}
+	return dir, nil
 }

@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"context"
@@ -13,36 +13,34 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/openai/openai-go/v3/packages/ssestream"
-
 	"colony/model"
 )
 
 // failure is why the exchange gave no whole reply; nil where it did.
-func (c *Client) failure(ctx context.Context, w *watcher, err error, got *heard) error {
+func (w *Exchange) failure(err error, got *Heard) error {
+	ctx, key := w.asked, w.parts.Key
 	lost := &model.Error{Kind: model.Transport, Sent: w.sent(), Limits: w.limits, Err: err}
 	switch {
 	case ctx.Err() != nil:
 		return &model.Error{Kind: model.Aborted, Sent: w.sent(), Text: "stopped", Err: ctx.Err()}
 	case w.refused != nil:
 		return w.refused
-	case got.failed != nil:
-		lost.Kind, lost.Text = got.failed.Kind, clean(got.failed.Text, c.parts.Key)
-	case got.reason != "":
+	case got.Failed != nil:
+		lost.Kind, lost.Text = got.Failed.Kind, clean(got.Failed.Text, key)
+	case got.Reason != "":
 		return nil
-	case errors.Is(context.Cause(w.ctx), errStalled):
+	case errors.Is(context.Cause(w.Context), errStalled):
 		lost.Err, lost.Text = errStalled, fmt.Sprintf("%v (%v)", errStalled, w.limit())
 	case errors.Is(err, errTooLong):
-		lost.Kind, lost.Text = model.BadRequest, fmt.Sprintf("%v (over %d bytes)", errTooLong, c.parts.MaxBytes)
+		lost.Kind, lost.Text = model.BadRequest, fmt.Sprintf("%v (over %d bytes)", errTooLong, w.parts.MaxBytes)
 	case err == nil && !got.begun:
 		lost.Text = "the answer holds no reply"
 	case err == nil:
 		lost.Text = "the reply was cut"
 	case !lost.Sent:
-		lost.Text = clean("cannot reach "+c.parts.BaseURL+": "+innermost(err).Error(), c.parts.Key)
+		lost.Text = clean("cannot reach "+w.parts.BaseURL+": "+innermost(err).Error(), key)
 	default:
-		told := toldWithin(err)
-		lost.Kind, lost.Text = told.Kind, clean(told.Text, c.parts.Key)
+		lost.Text = clean(innermost(err).Error(), key)
 	}
 	return lost
 }
@@ -56,41 +54,21 @@ func innermost(err error) error {
 	return err
 }
 
-// toldWithin is what broke a stream: a server that began a reply reports there what went wrong since.
-func toldWithin(err error) *model.Error {
-	var said *ssestream.StreamError
-	if !errors.As(err, &said) {
-		return &model.Error{Kind: model.Transport, Text: innermost(err).Error()}
-	}
-	var event struct {
-		Error json.RawMessage `json:"error"`
-	}
-	_ = json.Unmarshal(said.Event.Data, &event) // what is no JSON has no fields
-	message, code := reason(event.Error)
-	return within(code, firstOf(message, said.Message))
-}
-
-// within classifies an error that came within a stream, where no status says what it is.
-func within(code, text string) *model.Error {
+// Within classifies an error that came within a stream, where no status says what it is.
+func Within(code, text string) *model.Error {
 	status := http.StatusInternalServerError
 	for _, known := range []struct {
 		word   string
 		status int
-	}{{"rate_limit", 429}, {"invalid_", 400}, {"policy", 400}, {"residency", 400}, {"image", 400}} {
+	}{
+		{"rate_limit", 429}, {"overloaded", 529}, {"invalid_", 400}, {"policy", 400}, {"residency", 400}, {"image", 400},
+	} {
 		if strings.Contains(code, known.word) {
 			status = known.status
 			break
 		}
 	}
-	return &model.Error{Kind: kindOf(status, code, text), Text: firstOf(text)}
-}
-
-// limit is the time limit that is running.
-func (w *watcher) limit() time.Duration {
-	if w.firstByte > 0 && !w.slow {
-		return w.parts.Idle
-	}
-	return w.parts.FirstByte
+	return &model.Error{Kind: kindOf(status, code, text), Text: FirstOf(text)}
 }
 
 // classify makes an error of a refusal.
@@ -98,18 +76,26 @@ func classify(status int, header http.Header, body []byte, key string) *model.Er
 	var said struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`
+		Detail  json.RawMessage `json:"detail"`
 	}
 	_ = json.Unmarshal(body, &said) // a body that is no JSON is text
-	message, code := reason(said.Error)
-	text := firstOf(message, said.Message, string(body), http.StatusText(status))
+	message, code := Reason(said.Error)
+	text := FirstOf(message, said.Message, textOf(said.Detail), string(body), http.StatusText(status))
 	return &model.Error{
 		Kind: kindOf(status, code, text), Status: status, RetryAfter: retryAfter(header, time.Now()),
-		Text: clean(text, key), Limits: limitsOf(header),
+		Text: clean(text, key), Limits: limitsOf(header, time.Now()),
 	}
 }
 
-// reason reads an error member: an object of which each field may be missing or of another type, or a text.
-func reason(raw json.RawMessage) (message, code string) {
+// textOf is a text that is JSON; any other value as it stands.
+func textOf(raw json.RawMessage) string {
+	text := string(raw)
+	_ = json.Unmarshal(raw, &text) // what is no text stays
+	return text
+}
+
+// Reason reads an error member: an object of which each field may be missing or of another type, or a text.
+func Reason(raw json.RawMessage) (message, code string) {
 	if json.Unmarshal(raw, &message) == nil {
 		return message, ""
 	}
@@ -122,13 +108,20 @@ func reason(raw json.RawMessage) (message, code string) {
 	return word("message"), word("type") + " " + word("code")
 }
 
-func firstOf(texts ...string) string {
+// FirstOf is the first text that says something.
+func FirstOf(texts ...string) string {
 	for _, t := range texts {
 		if strings.TrimSpace(t) != "" {
 			return t
 		}
 	}
 	return "no reason given"
+}
+
+// broke are the words of an account that pays for nothing any more.
+var broke = []string{
+	"insufficient_quota", "billing_hard_limit", "exceeded your current quota", "billing_error", "credit balance", "insufficient credits", "spend_limit", "spend limit",
+	"payment required", "quota_exceeded",
 }
 
 func kindOf(status int, code, text string) model.Kind {
@@ -142,7 +135,7 @@ func kindOf(status int, code, text string) model.Kind {
 		return false
 	}
 	switch {
-	case status == 402 || has("insufficient_quota", "billing_hard_limit", "exceeded your current quota"):
+	case status == 402 || has(broke...):
 		return model.Quota
 	case (status == 400 || status == 403 || status == 404) && has("must be verified", "unverified"):
 		return model.Unverified
@@ -152,7 +145,7 @@ func kindOf(status int, code, text string) model.Kind {
 		return model.RateLimited
 	case status == 503, status == 529, status == 500 && has("overloaded"):
 		return model.Overloaded
-	case status == 413, (status == 400 || status == 422 || status == 500) && has("context_length_exceeded", "maximum context length", "context window", "exceeds the available context size", "prompt is too long"):
+	case status == 413, (status == 400 || status == 422 || status == 500) && has("context_length_exceeded", "maximum context length", "context window", "exceeds the available context size", "prompt is too long", "context size", "input length and `max_tokens` exceed"):
 		return model.ContextTooLong
 	case status == 404, status == 400 && has("model_not_found", "invalid model", "unknown model"):
 		return model.NoModel
@@ -189,20 +182,35 @@ func seconds(s float64) time.Duration {
 	return 0
 }
 
-func limitsOf(h http.Header) model.Limits {
-	return model.Limits{Requests: limitOf(h, "requests"), Tokens: limitOf(h, "tokens")}
+// limitsOf reads what is left from the headers of either kind of provider.
+func limitsOf(h http.Header, now time.Time) model.Limits {
+	return model.Limits{Requests: limitOf(h, now, "requests"), Tokens: limitOf(h, now, "tokens")}
 }
 
-func limitOf(h http.Header, what string) model.Limit {
-	left, err := strconv.ParseInt(h.Get("X-Ratelimit-Remaining-"+what), 10, 64)
-	if err != nil || left < 0 {
-		return model.Limit{}
+func limitOf(h http.Header, now time.Time, what string) model.Limit {
+	for _, names := range [...][2]string{
+		{"X-Ratelimit-Remaining-" + what, "X-Ratelimit-Reset-" + what},
+		{"Anthropic-Ratelimit-Input-" + what + "-Remaining", "Anthropic-Ratelimit-Input-" + what + "-Reset"},
+		{"Anthropic-Ratelimit-" + what + "-Remaining", "Anthropic-Ratelimit-" + what + "-Reset"},
+	} {
+		left, err := strconv.ParseInt(h.Get(names[0]), 10, 64)
+		if err != nil || left < 0 {
+			continue
+		}
+		if reset, ok := untilOf(h.Get(names[1]), now); ok {
+			return model.Limit{Known: true, Left: left, Reset: reset}
+		}
 	}
-	reset, err := time.ParseDuration(h.Get("X-Ratelimit-Reset-" + what))
-	if err != nil || reset < 0 {
-		return model.Limit{}
+	return model.Limit{}
+}
+
+// untilOf reads a duration like 1m2s or a moment like 2026-01-31T00:00:00Z.
+func untilOf(text string, now time.Time) (time.Duration, bool) {
+	if d, err := time.ParseDuration(text); err == nil {
+		return d, d >= 0
 	}
-	return model.Limit{Known: true, Left: left, Reset: reset}
+	at, err := time.Parse(time.RFC3339, text)
+	return max(at.Sub(now), 0), err == nil
 }
 
 var keyLike = regexp.MustCompile(`(?i)\b(sk-|key-|bearer )[A-Za-z0-9_*.\-]{6,}`)

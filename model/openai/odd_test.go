@@ -1,0 +1,148 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"colony/model"
+	"colony/model/openai"
+	"colony/tools"
+)
+
+// odd is a server that lacks a piece: it refuses what it does not know, and counts what it was asked.
+type odd struct {
+	refuse func(path string, body map[string]any) (status int, text string) // 0: served
+	say    string                                                           // the reply; a stream where it begins with data
+	mu     sync.Mutex
+	asked  int
+}
+
+func (o *odd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	o.mu.Lock()
+	o.asked++
+	o.mu.Unlock()
+	data, _ := io.ReadAll(r.Body)
+	var body map[string]any
+	if err := json.Unmarshal(data, &body); err != nil {
+		http.Error(w, "no JSON", http.StatusBadRequest)
+		return
+	}
+	if o.refuse != nil {
+		if status, text := o.refuse(r.URL.Path, body); status != 0 {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, text)
+			return
+		}
+	}
+	if !strings.HasPrefix(o.say, "data") {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	}
+	_, _ = io.WriteString(w, o.say)
+}
+
+const (
+	wholeChat      = `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Fine.","tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"read","arguments":"{\"n\":1}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":10,"completion_tokens":5}}`
+	wholeResponses = `{"object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Fine."}]},{"type":"function_call","call_id":"a","name":"read","arguments":"{}","status":"completed"}],"usage":{"input_tokens":10,"output_tokens":5}}`
+	finished       = `data: {"choices":[{"index":0,"delta":{"content":"Fine."},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
+)
+
+// unless refuses a body in which a field is there, until it is not.
+func unless(field string, status int, text string) func(string, map[string]any) (int, string) {
+	return func(_ string, body map[string]any) (int, string) {
+		if v, ok := body[field]; ok && v != false {
+			return status, text
+		}
+		return 0, ""
+	}
+}
+
+// What servers lack is recognised at the first refusal, remembered, and done without: two requests take three attempts.
+func TestOddServersAreServed(t *testing.T) {
+	cases := []struct {
+		name      string
+		server    odd
+		wire      openai.Wire
+		asked     int
+		calls     int
+		estimated bool
+	}{
+		{"an organisation that is not verified", odd{unless("stream", 400, `{"error":{"message":"Your organization must be verified to stream this model.","param":"stream"}}`), wholeResponses, sync.Mutex{}, 0}, openai.Responses, 3, 1, false},
+		{"the same in chat", odd{unless("stream", 400, `{"error":{"message":"Your organization must be verified to stream this model."}}`), wholeChat, sync.Mutex{}, 0}, openai.Chat, 3, 2, false},
+		{"tools and stream at once", odd{unless("stream", 500-1, `{"detail":"tools cannot be used with stream"}`), wholeChat, sync.Mutex{}, 0}, openai.Chat, 3, 2, false},
+		{"stream_options", odd{unless("stream_options", 422, `{"detail":[{"loc":["body","stream_options"],"msg":"extra fields not permitted"}]}`), finished, sync.Mutex{}, 0}, openai.Chat, 3, 0, true},
+		{"max_tokens", odd{unless("max_tokens", 400, `{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}}`), finished, sync.Mutex{}, 0}, openai.Chat, 3, 0, true},
+		{"an effort", odd{unless("reasoning_effort", 400, `{"error":"reasoning_effort is not supported with this model"}`), finished, sync.Mutex{}, 0}, openai.Chat, 3, 0, true},
+		{"no Responses", odd{func(path string, _ map[string]any) (int, string) {
+			if strings.HasSuffix(path, "/responses") {
+				return 404, "404 page not found"
+			}
+			return 0, ""
+		}, finished, sync.Mutex{}, 0}, openai.Responses, 3, 0, true},
+		{"a stream that is none", odd{nil, wholeChat, sync.Mutex{}, 0}, openai.Chat, 2, 2, false},
+		{"Responses that is no stream", odd{nil, wholeResponses, sync.Mutex{}, 0}, openai.Responses, 2, 1, false},
+		{"no usage", odd{nil, finished, sync.Mutex{}, 0}, openai.Chat, 2, 0, true},
+	}
+	for i := range cases {
+		c := &cases[i]
+		t.Run(c.name, func(t *testing.T) {
+			p := parts(answers(t, c.server.ServeHTTP))
+			p.Wire = c.wire
+			g, err := model.NewGovernor(model.GovernorParts{Throttled: func(string, time.Time) {}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			governed := g.Around(client(t, p))
+			for range 2 {
+				req := hello()
+				req.Attempt, req.OutputLimit, req.Effort = 0, 100, "low"
+				req.Tools = []tools.Spec{{Name: "read", Params: json.RawMessage(`{"type":"object"}`)}}
+				got, err := governed.Complete(t.Context(), req, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Message.Text != "Fine." || len(got.Message.Calls) != c.calls || got.Estimated != c.estimated {
+					t.Errorf("got %+v", got)
+				}
+			}
+			if c.server.asked != c.asked {
+				t.Errorf("%d requests, want %d", c.server.asked, c.asked)
+			}
+		})
+	}
+}
+
+// A call that comes as text counts where the whole reply is calls of tools that were offered, and nowhere else.
+func TestCallsThatComeAsText(t *testing.T) {
+	cases := map[string]string{
+		`{"name":"read","arguments":{"n":1}}`:                                                                         `call_0 read {"n":1}`,
+		"```json\n{\"name\":\"read\",\"parameters\":{}}\n```":                                                         `call_0 read {}`,
+		`<tool_call>{"name":"read","arguments":{}}</tool_call> <tool_call>{"name":"find","arguments":{}}</tool_call>`: `call_0 read {}, call_1 find {}`,
+		`[{"name":"read","arguments":{}}]`:                                                                            `call_0 read {}`,
+		`{"name":"sh","arguments":{}}`:                                                                                "",
+		`{"name":"read","arguments":[1]}`:                                                                             "",
+		`I will call {"name":"read","arguments":{}}`:                                                                  "",
+		`{"name":"read","arguments":{}} and then I stop`:                                                              "",
+		`[{"name":"read","arguments":{}},{"name":"x","arguments":{}}]`:                                                "",
+	}
+	for text, want := range cases {
+		said, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		url := says(t, fmt.Sprintf(`{"choices":[{"index":0,"delta":{"content":%s},"finish_reason":"stop"}]}`, said))
+		req := hello()
+		for _, name := range []string{"read", "find"} {
+			req.Tools = append(req.Tools, tools.Spec{Name: name, Params: json.RawMessage(`{"type":"object"}`)})
+		}
+		got, err := client(t, parts(url)).Complete(t.Context(), req, nil)
+		if err != nil || listed(got.Message.Calls) != want || got.Message.Recovered != (want != "") || (got.Message.Text == "") != (want != "") {
+			t.Errorf("%s: got %+v, %v", text, got.Message, err)
+		}
+	}
+}
