@@ -330,7 +330,7 @@ func (r *run) settled(ctx context.Context, a *arrival) error {
 	case "conflict":
 		t.from = a.onto
 		if !t.again {
-			if err := r.narrow(ctx, fmt.Sprintf("%s conflicts with what landed meanwhile", t.ID)); err != nil {
+			if err := r.strike(ctx, t); err != nil {
 				return err
 			}
 		}

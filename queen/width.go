@@ -14,6 +14,7 @@ type width struct {
 	most, now int
 	tight     bool // it would have been halved since it rose
 	clean     int  // pieces of work that landed since it changed
+	strikes   int  // pieces of work that did not join, since as many landed as ants may be at work
 	cooled    int  // waits for a provider that it knows of
 	crowded   bool // more work with slow gates waits than can land at once
 }
@@ -55,6 +56,14 @@ func (r *run) adapt(ctx context.Context) error {
 	return nil
 }
 
+// strike counts a piece of work that does not join the branch. One is an accident, the next is a habit.
+func (r *run) strike(ctx context.Context, t *task) error {
+	if r.width.strikes++; r.width.strikes < 2 {
+		return nil
+	}
+	return r.narrow(ctx, t.ID+" conflicts with what landed meanwhile, as others do")
+}
+
 // narrow halves the width.
 func (r *run) narrow(ctx context.Context, why string) error {
 	r.width.clean, r.width.tight = 0, true
@@ -66,7 +75,10 @@ const patience = 4
 
 // widen counts a piece of work that landed.
 func (r *run) widen(ctx context.Context) error {
-	if r.width.clean++; r.width.clean < patience*r.width.now {
+	if r.width.clean++; r.width.clean >= r.width.now {
+		r.width.strikes = 0
+	}
+	if r.width.clean < patience*r.width.now {
 		return nil
 	}
 	r.width.clean, r.width.tight = 0, r.width.now+1 < r.width.most
