@@ -7,8 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,14 +115,14 @@ func TestDemoKeeps(t *testing.T) {
 
 // shown is what the events of a demo say.
 type shown struct {
-	finished         event.RunFinished
-	sum              event.Usage
-	red              map[string]int // failed gates by place and task
-	fastest          int64          // first byte, in milliseconds
-	width, planned   int            // ants of tasks at once; tasks of the plan
-	verdicts         []string
-	conflicts        []string // tasks
-	mended           bool     // the last task in conflict landed later
+	finished       event.RunFinished
+	sum            event.Usage
+	red            map[string]int // failed gates by place and task
+	fastest        int64          // first byte, in milliseconds
+	width, planned int            // ants of tasks at once; tasks of the plan
+	verdicts       []string
+	conflicts      []string // tasks
+	mended         bool     // the last task in conflict landed later
 }
 
 func fold(t *testing.T, out []byte) shown {
