@@ -17,7 +17,7 @@ demo: build
 # The tests need Go, git and bash, and nothing else; modules come pinned by go.sum.
 test:
 	@$(if $(RACE),echo "tests run with the race detector",echo "tests run without the race detector: no C compiler was found")
-	@$(GO) test $(RACE) -timeout 20m ./...
+	@$(GO) test $(RACE) -timeout 60m ./...
 
 check:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these"; exit 1; }
