@@ -142,9 +142,11 @@ func TestChaos(t *testing.T) {
 			if err := one.Tell(t.Context(), "task", fmt.Sprintf("Task t%d: work", i)); err != nil {
 				t.Error(err)
 			}
-			if endings[i], err = one.Work(t.Context()); err != nil {
+			ending, err := one.Work(t.Context())
+			if err != nil {
 				t.Error(err)
 			}
+			endings[i] = ending
 		})
 	}
 	all.Wait()

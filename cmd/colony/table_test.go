@@ -155,6 +155,7 @@ var keysShown = map[string]string{
 	"run.base":                  "settings.txtar",
 	"run.review":                "review.txtar",
 	"sandbox.level":             "settings.txtar",
+	"sandbox.net":               "network.txtar",
 	"permissions.allow":         "permissions.txtar",
 	"permissions.ask":           "permissions.txtar",
 	"permissions.deny":          "permissions.txtar",
