@@ -121,10 +121,12 @@ func (l *life) lead(ctx context.Context, first string, live func(context.Context
 	long, l.cut = context.WithCancelCause(long)
 	defer l.cut(nil)
 	defer l.crew.enter(l)()
-	if l.lease, err = takeLease(l.parts.leases(), l.order.Locks); err != nil {
-		return err
+	if l.lease == nil { // a helper has its parent's
+		if l.lease, err = takeLease(l.parts.leases(), l.order.Locks); err != nil {
+			return err
+		}
+		defer l.lease.end()
 	}
-	defer l.lease.end()
 	timed, stop := l.book.Context(long, l.account)
 	defer stop()
 	if err := l.wake(timed, first); err != nil {

@@ -25,6 +25,7 @@ import (
 	"colony/plan"
 	"colony/queen"
 	"colony/repo"
+	"colony/strict"
 	"colony/tools"
 	"colony/tools/builtin"
 
@@ -171,16 +172,20 @@ func (c *Colony) castCards(context.Context) error {
 		if err != nil {
 			return &Problem{Exit: 2, Code: "no_card", Message: err.Error(), Next: "colony cards list"}
 		}
-		used := card
-		if c.parts.Models[name] != "" || c.parts.Models[""] != "" {
-			used.Model = "" // the typed one is used instead
-		}
-		if faults := c.parts.LintCard(used); len(faults) > 0 {
+		if faults := c.lint(card); len(faults) > 0 {
 			return faults
 		}
 		c.cards[name] = card
 	}
 	return nil
+}
+
+// lint checks a card as this run uses it.
+func (c *Colony) lint(card cards.Card) strict.Faults {
+	if c.parts.Models[card.Name] != "" || c.parts.Models[""] != "" {
+		card.Model = "" // the typed one is used instead
+	}
+	return c.parts.LintCard(card)
 }
 
 // cast gives tasks without a card the run's default one.

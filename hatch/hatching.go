@@ -89,7 +89,7 @@ func (c *Colony) hatchling(p *life, card string, n int) *life {
 		Base: p.order.Base, Attempt: 1, Caps: antCaps(c.cards[card]),
 	}
 	l := c.lifeOf(o, p.env.Tools)
-	l.parent, l.depth, l.family, l.tree = p, p.depth+1, p.family, p.tree
+	l.parent, l.depth, l.family, l.tree, l.lease = p, p.depth+1, p.family, p.tree, p.lease
 	l.account.Parent = p.order.Ant
 	c.book.OpenAnt(l.account, o.Caps)
 	return l
@@ -146,7 +146,7 @@ func (c *Colony) castHatched(card cards.Card) error {
 		if err != nil {
 			return &Problem{Exit: 2, Code: "no_card", Message: fmt.Sprintf("card %s may hatch %s: %v", card.Name, name, err), Next: "colony cards list"}
 		}
-		if faults := cards.Lint(other, ToolNames()); len(faults) > 0 {
+		if faults := c.lint(other); len(faults) > 0 {
 			return faults
 		}
 		c.cards[name] = other
