@@ -70,6 +70,7 @@ CHAOS ?= 2m
 chaos:
 	@COLONY_CHAOS=$(CHAOS) $(GO) test ./cmd/colony -run TestChaos -v -count 1 -timeout 30m | grep -v '^=== '
 
+# One table of figures; COLONY_BENCH=hot|files measures only the rows so named.
 bench: build
 	@$(GO) test ./cmd/colony -run '^$$' -bench Table -benchtime 1x -count 1 -timeout 20m
 

@@ -157,7 +157,7 @@ func measureOneFile(b *testing.B, w *benchWorld, t *figures) {
 // measureHot is eight tasks that add a line at the end of one file, so that none joins what landed meanwhile, side by side
 // and one after the other.
 func measureHot(b *testing.B, w *benchWorld, t *figures) {
-	scenario, text := scripted.Scenario{Name: "any", Cards: map[string]map[string][]scripted.Turn{"worker": {}}}, &strings.Builder{}
+	scenario, text := scripted.Scenario{Name: "any", Cards: map[string]map[string][]scripted.Turn{"worker": {}, "resolver": {}}}, &strings.Builder{}
 	text.WriteString("goal: measure\ntasks:\n")
 	for i := range 8 {
 		fmt.Fprintf(text, "  - {id: t%d, title: Measure, prompt: Add a line to hot.txt.}\n", i)
@@ -165,6 +165,7 @@ func measureHot(b *testing.B, w *benchWorld, t *figures) {
 		turns := writes(swarmLatency, map[string]string{task: fmt.Sprintf("echo task %d >>hot.txt", i)})
 		mend := writes(swarmLatency, map[string]string{task: `sed -i '/^[<=>|]\{7\}/d' hot.txt`}).Cards["worker"][task]
 		scenario.Cards["worker"][task] = append(append(append(turns.Cards["worker"][task], mend...), mend...), mend...)
+		scenario.Cards["resolver"][task] = append(mend, mend...)
 	}
 	plan := w.write(b, "hot.yaml", text.String())
 	var beside, serial sample

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ const (
 )
 
 // BenchmarkTable measures the built binary, as a person starts it, against a model over HTTP on loopback, and prints one
-// table. COLONY_BENCH_BIN names another binary than bin/colony. No time fails it.
+// table. COLONY_BENCH_BIN names another binary than bin/colony, COLONY_BENCH the rows to measure. No time fails it.
 func BenchmarkTable(b *testing.B) {
 	bin := os.Getenv("COLONY_BENCH_BIN")
 	if bin == "" {
@@ -35,25 +36,38 @@ func BenchmarkTable(b *testing.B) {
 	if err != nil {
 		b.Fatalf("there is no binary to measure, run make build: %v", err)
 	}
+	rows, err := regexp.Compile(os.Getenv("COLONY_BENCH"))
+	if err != nil {
+		b.Fatal(err)
+	}
 	before := calm(b)
-	t := &figures{}
-	w := newBenchWorld(b, bin)
-	measureStart(b, w, t)
-	mechanism := measureTurns(b, w, t)
-	measureMemory(b, w, t)
-	sync := measureLog(b, t)
-	measureTrees(b, w, t)
-	measureSwarm(b, w, t)
-	measureOneFile(b, w, t)
-	measureFiles(b, w, t)
-	measureHot(b, w, t)
-	measurePeers(b, w, t)
-	cache := measureCache(b, bin)
+	t, w := &figures{}, newBenchWorld(b, bin)
+	var notes []string
+	for _, m := range []struct {
+		name    string
+		measure func()
+	}{
+		{"start", func() { measureStart(b, w, t) }},
+		{"turns", func() { notes = append(notes, "sandbox: "+measureTurns(b, w, t)) }},
+		{"memory", func() { measureMemory(b, w, t) }},
+		{"log", func() { notes = append(notes, "log: "+measureLog(b, t)) }},
+		{"trees", func() { measureTrees(b, w, t) }},
+		{"swarm", func() { measureSwarm(b, w, t) }},
+		{"onefile", func() { measureOneFile(b, w, t) }},
+		{"files", func() { measureFiles(b, w, t) }},
+		{"hot", func() { measureHot(b, w, t) }},
+		{"peers", func() { measurePeers(b, w, t) }},
+		{"cache", func() { notes = append(notes, fmt.Sprint("cache: ", measureCache(b, bin))) }},
+	} {
+		if rows.MatchString(m.name) {
+			m.measure()
+		}
+	}
 	for b.Loop() { // the table is what is measured
 	}
-	fmt.Printf("\nlog: %s; sandbox: %s; load %s before, %s after; %d cores; %s %s/%s; kernel %s\n", sync, mechanism, before, load(),
+	fmt.Printf("\nload %s before, %s after; %d cores; %s %s/%s; kernel %s\n", before, load(),
 		runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, said("uname", "-r"))
-	fmt.Printf("binary %s\n\n%s\ncache: %s\n", bin, t, cache)
+	fmt.Printf("binary %s\n\n%s\n%s\n", bin, t, strings.Join(notes, "\n"))
 }
 
 // calm waits a while for the machine to be less busy than it has cores, and returns its load.
