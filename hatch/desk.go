@@ -253,4 +253,3 @@ func (l *life) hear(text string) {
 	defer l.ears.Unlock()
 	l.heard = append(l.heard, text)
 }
-

@@ -64,6 +64,7 @@ var flagsShown = map[string]string{
 	"inbox --state-dir":       "desk.txtar",
 	"init --json":             "init.txtar",
 	"land --into":             "land.txtar",
+	"land --pr":               "pull_request.txtar",
 	"land --json":             "land.txtar",
 	"land --state-dir":        "gc.txtar",
 	"log --ant":               "runs.txtar",
