@@ -85,6 +85,7 @@ var flagsShown = map[string]string{
 	"plan --output":           "plan.txtar",
 	"plan --run-id":           "plan.txtar",
 	"plan --state-dir":        "plan.txtar",
+	"plan --update":           "plan_update.txtar",
 	"resume --ants":           "resume.txtar",
 	"resume --budget":         "resume.txtar",
 	"resume --json":           "resume.txtar",
