@@ -98,6 +98,7 @@ type Colony struct {
 	log       *tally
 	crew      *crew
 	pauser    *pauser
+	funds     *funds
 	retry     chan string // tasks that are to begin again
 	book      *ledger.Book
 	blobs     *tools.Blobs
@@ -119,7 +120,7 @@ func Open(ctx context.Context, p Parts) (*Colony, error) { return open(ctx, p, n
 // open opens a new run, or one that goes on where it has a past.
 func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
 	p.Person = p.asked()
-	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), pauser: &pauser{now: p.Now}, retry: make(chan string, mostAgain), saidOnce: newOnce(), warmth: newWarmth(time.After), windows: &windows{}}
+	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), pauser: &pauser{now: p.Now}, funds: newFunds(), retry: make(chan string, mostAgain), saidOnce: newOnce(), warmth: newWarmth(time.After), windows: &windows{}}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
