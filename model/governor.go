@@ -153,6 +153,13 @@ func (g *Governor) admit(ctx context.Context, t *turn) error {
 	}
 }
 
+// Dead is why every later request is refused without being sent; nil while none is.
+func (g *Governor) Dead() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.dead
+}
+
 // forever is the wait for something that has no time.
 const forever = 24 * time.Hour
 
