@@ -124,8 +124,8 @@ func TestWhyTheCacheMissed(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, sse(`{"type":"message_start","message":{"id":"m","diagnostics":{"cache_miss_reason":{"type":"tools_changed","cache_missed_input_tokens":9}},"usage":{"input_tokens":3,"output_tokens":1}}}`, done))
 	})
-	if got, err := client(t, url).Complete(t.Context(), hello(), nil); err != nil || got.Miss != "tools_changed" {
-		t.Errorf("got %q, %v", got.Miss, err)
+	if got, err := client(t, url).Complete(t.Context(), hello(), nil); err != nil || got.Miss != (model.Miss{Reason: "tools_changed", Tokens: 9}) {
+		t.Errorf("got %+v, %v", got.Miss, err)
 	}
 	for base, want := range map[string][2]string{"https://api.anthropic.com": {`"diagnostics":{"previous_message_id":null}`, `"previous_message_id":"msg_7"`}, "https://gateway.test/v1": {"", ""}} {
 		var body string

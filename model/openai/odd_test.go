@@ -47,9 +47,10 @@ func (o *odd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 const (
-	wholeChat      = `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Fine.","tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"read","arguments":"{\"n\":1}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":10,"completion_tokens":5}}`
-	wholeResponses = `{"object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Fine."}]},{"type":"function_call","call_id":"a","name":"read","arguments":"{}","status":"completed"}],"usage":{"input_tokens":10,"output_tokens":5}}`
-	finished       = `data: {"choices":[{"index":0,"delta":{"content":"Fine."},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
+	wholeChat       = `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Fine.","tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"read","arguments":"{\"n\":1}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":10,"completion_tokens":5}}`
+	wholeResponses  = `{"object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Fine."}]},{"type":"function_call","call_id":"a","name":"read","arguments":"{}","status":"completed"}],"usage":{"input_tokens":10,"output_tokens":5}}`
+	responsesStream = `data: {"type":"response.completed","response":` + wholeResponses + "}\n\n"
+	finished        = `data: {"choices":[{"index":0,"delta":{"content":"Fine."},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
 )
 
 // unless refuses a body in which a field is there, until it is not.
@@ -57,6 +58,16 @@ func unless(field string, status int, text string) func(string, map[string]any) 
 	return func(_ string, body map[string]any) (int, string) {
 		if v, ok := body[field]; ok && v != false {
 			return status, text
+		}
+		return 0, ""
+	}
+}
+
+// unlessSummary refuses a body that asks for a summary of thoughts.
+func unlessSummary(text string) func(string, map[string]any) (int, string) {
+	return func(_ string, body map[string]any) (int, string) {
+		if thoughts, _ := body["reasoning"].(map[string]any); thoughts["summary"] != nil {
+			return 400, text
 		}
 		return 0, ""
 	}
@@ -73,6 +84,14 @@ func TestOddServersAreServed(t *testing.T) {
 		estimated bool
 	}{
 		{"an organisation that is not verified", odd{unless("stream", 400, `{"error":{"message":"Your organization must be verified to stream this model.","param":"stream"}}`), wholeResponses, sync.Mutex{}, 0}, openai.Responses, 3, 1, false},
+		{"an organisation that is not verified for summaries", odd{unlessSummary(`{"error":{"message":"Your organization must be verified to generate reasoning summaries. Please go to the settings.","type":"invalid_request_error","param":"reasoning.summary","code":"unsupported_value"}}`), responsesStream, sync.Mutex{}, 0}, openai.Responses, 3, 1, false},
+		{"a model without summaries", odd{unlessSummary(`{"error":{"message":"Unsupported parameter: 'reasoning.summary' is not supported with this model."}}`), responsesStream, sync.Mutex{}, 0}, openai.Responses, 3, 1, false},
+		{"neither streams nor summaries", odd{func(_ string, body map[string]any) (int, string) {
+			if body["stream"] == true {
+				return 400, `{"error":{"message":"Your organization must be verified to stream this model."}}`
+			}
+			return unlessSummary(`{"error":{"message":"Your organization must be verified to generate reasoning summaries."}}`)("", body)
+		}, wholeResponses, sync.Mutex{}, 0}, openai.Responses, 3, 1, false},
 		{"the same in chat", odd{unless("stream", 400, `{"error":{"message":"Your organization must be verified to stream this model."}}`), wholeChat, sync.Mutex{}, 0}, openai.Chat, 3, 2, false},
 		{"tools and stream at once", odd{unless("stream", 500-1, `{"detail":"tools cannot be used with stream"}`), wholeChat, sync.Mutex{}, 0}, openai.Chat, 3, 2, false},
 		{"stream_options", odd{unless("stream_options", 422, `{"detail":[{"loc":["body","stream_options"],"msg":"extra fields not permitted"}]}`), finished, sync.Mutex{}, 0}, openai.Chat, 3, 0, true},
@@ -143,6 +162,89 @@ func TestCallsThatComeAsText(t *testing.T) {
 		got, err := client(t, parts(url)).Complete(t.Context(), req, nil)
 		if err != nil || listed(got.Message.Calls) != want || got.Message.Recovered != (want != "") || (got.Message.Text == "") != (want != "") {
 			t.Errorf("%s: got %+v, %v", text, got.Message, err)
+		}
+	}
+}
+
+// What a provider shows of thoughts is kept for people, the beginning of it, and never sent.
+func TestThoughtsAreShown(t *testing.T) {
+	long := strings.Repeat("ü", 2000)
+	item := fmt.Sprintf(`{"type":"reasoning","id":"rs_1","encrypted_content":"x","summary":[{"type":"summary_text","text":"I look."},{"type":"summary_text","text":%q}]}`, long)
+	cases := map[openai.Wire]string{
+		openai.Responses: says(t, begun, itemDone(0, item), itemDone(1, plainAnswer), end),
+		openai.Chat:      says(t, fmt.Sprintf(`{"choices":[{"index":0,"delta":{"reasoning_content":"I look.\n%s"}}]}`, long), `{"choices":[{"index":0,"delta":{"content":"Fine."},"finish_reason":"stop"}]}`),
+	}
+	for wire, url := range cases {
+		p := parts(url)
+		p.Wire = wire
+		got, err := client(t, p).Complete(t.Context(), hello(), nil)
+		want := "I look.\n" + strings.Repeat("ü", 1020)
+		if err != nil || got.Message.Thought != want || got.Message.Text != "Fine." {
+			t.Errorf("%s: got %q, %v", wire, got.Message.Thought, err)
+		}
+		var body map[string]any
+		p.BaseURL = received(t, &body, new(http.Header))
+		req := hello()
+		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: "Fine.", Thought: "secret thought"})
+		_, _ = client(t, p).Complete(t.Context(), req, nil) // the answer is one of the other wire
+		if sent := fmt.Sprint(body); len(body) == 0 || strings.Contains(sent, "secret thought") {
+			t.Errorf("%s: sent %s", wire, sent)
+		}
+	}
+}
+
+// OpenAI's own models from gpt-5.6 on are asked why the cache did not serve, once there is a reply to compare with.
+func TestCacheMissesAreAskedFor(t *testing.T) {
+	const missed = `{"type":"response.completed","response":{"id":"resp_7","status":"completed","usage":{"input_tokens":10,"output_tokens":5},"prompt_cache_diagnostics":{"type":"cache_miss","reason":"tools_changed","cache_missed_tokens":9}}}`
+	for _, c := range []struct {
+		base, model string
+		refused     bool
+		asked       string // of two requests, what the second one asks
+		requests    int
+	}{
+		{"https://api.openai.com/v1", "gpt-5.6", false, `{"comparison_response_id":"resp_7"}`, 2},
+		{"https://api.openai.com/v1", "gpt-6-mini", false, `{"comparison_response_id":"resp_7"}`, 2},
+		{"https://api.openai.com/v1", "gpt-5.6", true, `null`, 3},
+		{"https://api.openai.com/v1", "gpt-5.2", false, `null`, 2},
+		{"https://api.openai.com/v1", "o3", false, `null`, 2},
+		{"https://gateway.test/v1", "gpt-5.6", false, `null`, 2},
+	} {
+		var last string
+		requests := 0
+		p := responding(c.base)
+		p.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			var body struct {
+				Options json.RawMessage `json:"prompt_cache_options"`
+			}
+			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+				return nil, err
+			}
+			requests++
+			last = "null"
+			answer := &http.Response{StatusCode: 200, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader("data: " + itemDone(0, plainAnswer) + "\n\ndata: " + missed + "\n\n"))}
+			if body.Options != nil {
+				last = string(body.Options)
+				if c.refused {
+					answer.StatusCode, answer.Body = 400, io.NopCloser(strings.NewReader(`{"error":{"message":"Unknown parameter: 'prompt_cache_options'."}}`))
+				}
+			}
+			return answer, nil
+		})
+		g, err := model.NewGovernor(model.GovernorParts{Throttled: func(string, time.Time) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		governed, req := g.Around(client(t, p)), hello()
+		req.Model, req.Attempt = c.model, 0
+		for range 2 {
+			got, err := governed.Complete(t.Context(), req, nil)
+			if err != nil || got.Message.Text != "Fine." || got.Miss != (model.Miss{Reason: "tools_changed", Tokens: 9}) {
+				t.Fatalf("%+v: got %+v, %v", c, got, err)
+			}
+			req.Messages = append(req.Messages, got.Message, model.Message{Role: model.User, Text: "Go on."})
+		}
+		if last != c.asked || requests != c.requests {
+			t.Errorf("%+v: asked %s in %d requests", c, last, requests)
 		}
 	}
 }

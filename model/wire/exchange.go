@@ -110,7 +110,7 @@ func (w *Exchange) Finish(req model.Request, out model.Reply, got *Heard, ended 
 		err = &model.Error{Kind: model.Cut, Sent: true, Limits: w.limits, Text: fmt.Sprintf("the reply was cut at %d tokens", req.OutputLimit)}
 	}
 	if err != nil {
-		out.Message.Calls, out.Message.Opaque, out.Finish = nil, nil, ""
+		out.Message.Calls, out.Message.Opaque, out.Message.Thought, out.Finish = nil, nil, "", ""
 		return out, err
 	}
 	return out, nil
