@@ -23,9 +23,9 @@ type asked struct {
 	Reasoning    struct {
 		Summary string `json:"summary"`
 	} `json:"reasoning"`
-	Previous     *string         `json:"previous_response_id"`
-	MaxOutput    int64           `json:"max_output_tokens"`
-	Tools        []struct {
+	Previous  *string `json:"previous_response_id"`
+	MaxOutput int64   `json:"max_output_tokens"`
+	Tools     []struct {
 		Type string `json:"type"`
 		Name string `json:"name"`
 	} `json:"tools"`
