@@ -13,6 +13,7 @@ import (
 
 	"colony/model"
 	"colony/model/anthropic"
+	"colony/model/modeltest"
 	"colony/model/scripted"
 	"colony/tools"
 )
@@ -20,7 +21,7 @@ import (
 func client(t *testing.T, url string) *anthropic.Client {
 	t.Helper()
 	c, err := anthropic.New(anthropic.Parts{
-		BaseURL: url, Key: "sk-ant-very-secret", FirstByte: 10 * time.Second, Idle: 10 * time.Second, Transport: newTransport(t),
+		BaseURL: url, Key: "sk-ant-very-secret", FirstByte: 10 * time.Second, Idle: 10 * time.Second, Transport: modeltest.Transport(t),
 		Blob: func(string) ([]byte, error) { return []byte("pixels"), nil },
 	})
 	if err != nil {
@@ -262,7 +263,7 @@ func TestPromptsOnlyGrowAndAreServed(t *testing.T) {
 			Text: "On.", Calls: []scripted.Call{{Tool: "read"}, {Tool: "read"}}, Tokens: scripted.Tokens{Output: &out, Reasoning: 5},
 		})
 	}
-	server := serve(t, scripted.Parts{Scenarios: []scripted.Scenario{scenario}, Record: true})
+	server := modeltest.Serve(t, scripted.Parts{Scenarios: []scripted.Scenario{scenario}, Record: true})
 	c := client(t, server.URL)
 	req := hello()
 	req.Messages[0].Text, req.Messages[1].Text = "Card: worker\n"+strings.Repeat("A rule. ", 400), "Task a: work"
