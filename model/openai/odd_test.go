@@ -35,6 +35,7 @@ func (o *odd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if o.refuse != nil {
 		if status, text := o.refuse(r.URL.Path, body); status != 0 {
+			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
 			_, _ = io.WriteString(w, text)
 			return
@@ -103,6 +104,12 @@ func TestOddServersAreServed(t *testing.T) {
 			}
 			return 0, ""
 		}, finished, sync.Mutex{}, 0}, openai.Responses, 3, 0, true},
+		{"no Responses, and all is well", odd{func(path string, _ map[string]any) (int, string) {
+			if strings.HasSuffix(path, "/responses") {
+				return 200, `{"error":"Unexpected endpoint or method. (POST /v1/responses)"}`
+			}
+			return 0, ""
+		}, wholeChat, sync.Mutex{}, 0}, openai.Responses, 3, 2, false},
 		{"a stream that is none", odd{nil, wholeChat, sync.Mutex{}, 0}, openai.Chat, 2, 2, false},
 		{"Responses that is no stream", odd{nil, wholeResponses, sync.Mutex{}, 0}, openai.Responses, 2, 1, false},
 		{"no usage", odd{nil, finished, sync.Mutex{}, 0}, openai.Chat, 2, 0, true},
@@ -245,6 +252,49 @@ func TestCacheMissesAreAskedFor(t *testing.T) {
 		}
 		if last != c.asked || requests != c.requests {
 			t.Errorf("%+v: asked %s in %d requests", c, last, requests)
+		}
+	}
+}
+
+// Servers and gateways refuse in words and shapes of their own.
+func TestServersRefuseInTheirOwnWords(t *testing.T) {
+	for _, c := range []struct {
+		server string
+		status int
+		body   string
+		kind   model.Kind
+	}{
+		{"llama.cpp", 400, `{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":4096}}`, model.ContextTooLong},
+		{"llama.cpp", 503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, model.Overloaded},
+		{"llama.cpp", 401, `{"error":{"code":401,"message":"Invalid API Key","type":"authentication_error"}}`, model.Auth},
+		{"vLLM", 400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 9000 tokens.","type":"BadRequestError","param":null,"code":400}`, model.ContextTooLong},
+		{"vLLM", 404, `{"object":"error","message":"The model x does not exist.","type":"NotFoundError","param":null,"code":404}`, model.NoModel},
+		{"vLLM", 400, `{"error":{"message":"auto tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","param":null,"code":400}}`, model.BadRequest},
+		{"LM Studio", 200, `{"error":"No models loaded. Please load a model in the developer page or use the lms load command."}`, model.BadRequest},
+		{"LM Studio", 400, `{"error":"The number of tokens to keep from the initial prompt is greater than the context length: context size 4096"}`, model.ContextTooLong},
+		{"OpenRouter", 402, `{"error":{"code":402,"message":"This request requires more credits, or fewer max_tokens."},"user_id":"u"}`, model.Quota},
+		{"OpenRouter", 200, `{"error":{"code":429,"message":"Provider returned error","metadata":{"provider_name":"x"}},"user_id":"u"}`, model.RateLimited},
+		{"LiteLLM", 429, `{"error":{"message":"litellm.RateLimitError: RateLimitError: slow down","type":"throttling_error","param":"None","code":"429"}}`, model.RateLimited},
+		{"LiteLLM", 400, `{"error":{"message":"litellm.ContextWindowExceededError: ContextWindowExceededError: too much","type":"None","param":"None","code":"400"}}`, model.ContextTooLong},
+		{"LiteLLM", 400, `{"error":{"message":"ExceededBudget: Budget has been exceeded! Current cost: 1.2, Max budget: 1.0","type":"budget_exceeded","param":null,"code":"400"}}`, model.Quota},
+	} {
+		for _, wire := range wires {
+			p := parts(answers(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(c.status)
+				_, _ = io.WriteString(w, c.body)
+			}))
+			p.Wire = wire
+			_, err := client(t, p).Complete(t.Context(), hello(), nil)
+			if e := modelError(t, err); e.Kind != c.kind || e.Sent || strings.Contains(e.Text, "{") {
+				t.Errorf("%s over %s: %s\ngot %+v", c.server, wire, c.body, e)
+			}
+		}
+	}
+	for code, kind := range map[string]model.Kind{"429": model.RateLimited, "502": model.Transport, "402": model.Quota, `"429"`: model.RateLimited} {
+		_, err := complete(t, says(t, `{"choices":[{"index":0,"delta":{"content":"hi"}}]}`, `{"error":{"code":`+code+`,"message":"Provider returned error"}}`))
+		if e := modelError(t, err); e.Kind != kind || !e.Sent {
+			t.Errorf("%s within a stream: %+v", code, e)
 		}
 	}
 }
