@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"colony/model"
+	"colony/model/modeltest"
 	"colony/model/openai"
+	"colony/model/scripted"
 	"colony/tools"
 )
 
@@ -295,6 +297,24 @@ func TestServersRefuseInTheirOwnWords(t *testing.T) {
 		_, err := complete(t, says(t, `{"choices":[{"index":0,"delta":{"content":"hi"}}]}`, `{"error":{"code":`+code+`,"message":"Provider returned error"}}`))
 		if e := modelError(t, err); e.Kind != kind || !e.Sent {
 			t.Errorf("%s within a stream: %+v", code, e)
+		}
+	}
+}
+
+// A reply that comes whole has its first byte with its last: it may take longer than one that streams.
+func TestAWholeReplyMayTakeLonger(t *testing.T) {
+	scenario, err := scripted.Parse("whole.yaml", []byte("name: whole\nunverified: [stream]\ncards: {worker: {a: [{text: Fine., latency: 400ms}]}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wire := range wires {
+		p := parts(modeltest.Serve(t, scripted.Parts{Scenarios: []scripted.Scenario{scenario}}).URL)
+		p.Wire, p.FirstByte, p.Idle = wire, 100*time.Millisecond, 100*time.Millisecond
+		got, err := governed(t, client(t, p)).Complete(t.Context(), model.Request{Model: "whole", Messages: []model.Message{
+			{Role: model.System, Text: "Card: worker"}, {Role: model.User, Text: "Task a: x"},
+		}}, func(model.Delta) {})
+		if err != nil || got.Message.Text != "Fine." {
+			t.Errorf("%s: got %+v, %v", wire, got.Message, err)
 		}
 	}
 }
