@@ -53,7 +53,7 @@ func (h *House) Replay(ctx context.Context, p Parts, run Past, scratch string, c
 
 // recorded reads a run that can be carried out again, or says why it cannot.
 func (h *House) recorded(ctx context.Context, run Past) (*replay, error) {
-	if err := run.over(); err != nil {
+	if err := run.Over(); err != nil {
 		return nil, err
 	}
 	then, err := recall(run.Events(ctx))
