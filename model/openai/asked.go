@@ -83,11 +83,11 @@ func (c *Client) outputOf(m model.Message) (any, error) {
 func (c *Client) asked(req model.Request, names *wire.Names, known quirks) ([]byte, error) {
 	a := asked{Model: req.Model, MaxOutput: req.OutputLimit}
 	thoughts := reasoning{Effort: req.Effort}
-	if reasons(req.Model) {
+	if reasons(req.Model) && !known.noSeal {
 		a.Include = []string{"reasoning.encrypted_content"}
-		if !known.noSummary {
-			thoughts.Summary = "auto"
-		}
+	}
+	if reasons(req.Model) && !known.noSummary {
+		thoughts.Summary = "auto"
 	}
 	if thoughts != (reasoning{}) {
 		a.Reasoning = &thoughts

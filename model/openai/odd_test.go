@@ -89,6 +89,8 @@ func TestOddServersAreServed(t *testing.T) {
 		{"an organisation that is not verified", odd{unless("stream", 400, `{"error":{"message":"Your organization must be verified to stream this model.","param":"stream"}}`), wholeResponses, sync.Mutex{}, 0}, openai.Responses, 3, 1, false},
 		{"an organisation that is not verified for summaries", odd{unlessSummary(`{"error":{"message":"Your organization must be verified to generate reasoning summaries. Please go to the settings.","type":"invalid_request_error","param":"reasoning.summary","code":"unsupported_value"}}`), responsesStream, sync.Mutex{}, 0}, openai.Responses, 3, 1, false},
 		{"a model without summaries", odd{unlessSummary(`{"error":{"message":"Unsupported parameter: 'reasoning.summary' is not supported with this model."}}`), responsesStream, sync.Mutex{}, 0}, openai.Responses, 3, 1, false},
+		{"a gateway without summaries", odd{unlessSummary(`{"detail":[{"loc":["body","reasoning","summary"],"msg":"extra fields not permitted"}]}`), responsesStream, sync.Mutex{}, 0}, openai.Responses, 3, 1, false},
+		{"a model without thoughts", odd{unless("include", 400, `{"error":{"message":"Encrypted content is not supported with this model."}}`), responsesStream, sync.Mutex{}, 0}, openai.Responses, 3, 1, false},
 		{"neither streams nor summaries", odd{func(_ string, body map[string]any) (int, string) {
 			if body["stream"] == true {
 				return 400, `{"error":{"message":"Your organization must be verified to stream this model."}}`

@@ -23,6 +23,7 @@ type quirks struct {
 	completion bool // the output limit is called max_completion_tokens
 	noEffort   bool // an effort is refused
 	noSummary  bool // a summary of thoughts is refused
+	noSeal     bool // thoughts cannot be carried back
 	noCompare  bool // why the cache did not serve cannot be asked
 }
 
@@ -62,8 +63,10 @@ func (q quirks) after(e *model.Error, responses bool) quirks {
 	case e.Kind == model.Unverified, e.Kind == model.RateLimited, e.Kind == model.Quota, e.Kind == model.Auth, e.Kind == model.ContextTooLong:
 	case responses && !q.chat && (e.Status == 404 || e.Status == 405 || e.Status == 501) && !has("model"):
 		q.chat = true
-	case has("reasoning.summary"), has("reasoning summar"), has("'summary'"):
+	case responses && has("summar"):
 		q.noSummary = true
+	case responses && (has("encrypted content") || has("encrypted_content")):
+		q.noSeal = true
 	case has("prompt_cache_options"), has("comparison_response"):
 		q.noCompare = true
 	case has("stream_options"):
