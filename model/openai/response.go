@@ -145,9 +145,6 @@ func (r *response) finish(names *wire.Names) model.Reply {
 			calls = append(calls, tools.Call{ID: ids.Give(d.is.CallID, i), Name: names.Tool(d.is.Name), Args: wire.ArgsOf(d.is.Arguments)})
 			items = append(items, wire.Kept{Call: &n})
 		case d.is.Type == "reasoning":
-			for _, part := range d.is.Summary {
-				r.Think(part.Text + "\n")
-			}
 			if d.is.readable() {
 				items, plain = append(items, wire.Kept{Raw: d.raw}), false
 			}
@@ -158,6 +155,11 @@ func (r *response) finish(names *wire.Names) model.Reply {
 		whole = len(items)
 	}
 	r.catchUp(calls)
+	for _, d := range r.items {
+		for _, part := range d.is.Summary {
+			r.Think(part.Text + "\n")
+		}
+	}
 	if plain && r.id == "" {
 		whole = 0
 	}
