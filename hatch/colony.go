@@ -49,6 +49,7 @@ type Parts struct {
 	Dirty    bool              // the run begins with the uncommitted files of the checkout
 	NoGate   bool              // tasks that nothing verifies are allowed
 	typed    map[string]string // settings that were given with a resume
+	Replayed bool              // it is carried out again: hooks tell nobody of it, and run confined
 	AllowRed bool              // a gate that is red on the base advises until it first passes
 	Headless bool              // nobody can answer
 	OnAsk    string            // what a question comes to: deny, wait or stop; empty is the person's answer
@@ -149,6 +150,9 @@ func (c *Colony) readHouse(context.Context) (err error) {
 	}
 	if c.hooks, err = c.parts.hooks(c.settings.hooks); err != nil {
 		return err
+	}
+	if c.parts.Replayed {
+		c.hooks = again(c.hooks)
 	}
 	c.catalogue, err = model.Builtin()
 	return err
