@@ -187,13 +187,14 @@ func readLines(ctx context.Context, env *tools.Env, a readArgs, p place, from io
 	case b.from > b.total:
 		return tools.Refuse(tools.Validation, fmt.Sprintf("read %s: from is %d, but the file has %s",
 			a.Path, b.from, plural(b.total, "line", "lines"))), nil
-	case env.Files.Repeats(p.abs, hash, b.from, b.last):
-		return tools.Result{Text: fmt.Sprintf("%s: lines %d to %d are unchanged since you read them", a.Path, b.from, b.last)}, nil
 	}
-	return tools.Result{
-		Text: b.text(),
-		Seen: []tools.Seen{{Path: p.abs, Hash: hash, From: b.from, To: b.last}},
-	}, nil
+	res := tools.Result{Seen: []tools.Seen{{Path: p.abs, Hash: hash, From: b.from, To: b.last}}}
+	if env.Files.Repeats(p.abs, hash, b.from, b.last) {
+		res.Text = fmt.Sprintf("%s: lines %d to %d are unchanged since you read them", a.Path, b.from, b.last)
+	} else {
+		res.Text = b.text()
+	}
+	return res, nil
 }
 
 func list(dir *os.File, path string) (tools.Result, error) {
