@@ -230,6 +230,7 @@ var looks = [][]string{
 // S7, TR01, TR02, TR03, TR07, contract 52: before anybody trusts it, a repository starts no process, gets no request sent and
 // widens no right, whatever it holds.
 func TestHostileRepositoriesBeforeTrust(t *testing.T) {
+	t.Parallel()
 	all := hostiles(t)
 	var canaries, started, requests atomic.Int64
 	t.Run("each", func(t *testing.T) {
