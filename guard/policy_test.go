@@ -111,7 +111,7 @@ func rules(t *testing.T, allow, ask, deny []string) guard.Rules {
 	return r
 }
 
-// contract 28: the order, with the stage and the rule that decided.
+// contract 28: the order, with the stage and the rule that decided. contract 15: plan mode judges by effects, whatever the spec.
 func TestOrder(t *testing.T) {
 	env := newEnv(t)
 	known := tools.Effects{Known: true, Writes: []string{env.Root + "/a"}}

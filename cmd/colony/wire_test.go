@@ -31,7 +31,8 @@ cards:
       - calls: [{tool: done, args: {summary: edited}}]
 `
 
-// contract 21: what is drawn, the hashes of what changed and the image's later bytes never reach the model; its text and the
+// contracts 15, 21 and 22: tools are advertised and results come back as each wire has it, with the call's id and whether it
+// went wrong. What is drawn, the hashes of what changed and the image's later bytes never reach the model; its text and the
 // image as it was when it was read do, over every wire.
 func TestOnlyTextAndImagesReachTheModel(t *testing.T) {
 	t.Parallel()
@@ -39,12 +40,16 @@ func TestOnlyTextAndImagesReachTheModel(t *testing.T) {
 	if err := png.Encode(&pic, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
 		t.Fatal(err)
 	}
-	for name, env := range map[string][]string{
-		"chat":      {"openai/any", "OPENAI_API_KEY=x", "COLONY_PROVIDERS_OPENAI_BASE_URL="},
-		"responses": {"openai/any", "COLONY_PROVIDERS_OPENAI_WIRE=responses", "OPENAI_API_KEY=x", "COLONY_PROVIDERS_OPENAI_BASE_URL="},
-		"messages":  {"anthropic/any", "ANTHROPIC_API_KEY=x", "COLONY_PROVIDERS_ANTHROPIC_BASE_URL="},
+	for name, c := range map[string]struct{ env, says []string }{
+		"chat": {[]string{"openai/any", "OPENAI_API_KEY=x", "COLONY_PROVIDERS_OPENAI_BASE_URL="},
+			[]string{`"function":{"name":"edit","description":"Replaces exact`, `"tool_call_id":"call_0_5"`, "error: read nowhere: no such file"}},
+		"responses": {[]string{"openai/any", "COLONY_PROVIDERS_OPENAI_WIRE=responses", "OPENAI_API_KEY=x", "COLONY_PROVIDERS_OPENAI_BASE_URL="},
+			[]string{`"name":"edit"`, `"type":"function"`, `"call_id":"call_0_5","output":"error: read nowhere: no such file`}},
+		"messages": {[]string{"anthropic/any", "ANTHROPIC_API_KEY=x", "COLONY_PROVIDERS_ANTHROPIC_BASE_URL="},
+			[]string{`"name":"edit","description":"Replaces exact`, `"input_schema":{`, `"tool_use_id":"call_0_5"`, `"is_error":true`}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			env := c.env
 			t.Parallel()
 			scenario, err := scripted.Parse("any", []byte(wireScenario))
 			if err != nil {
@@ -97,7 +102,7 @@ func TestOnlyTextAndImagesReachTheModel(t *testing.T) {
 					t.Errorf("the model was sent %s", says)
 				}
 			}
-			for _, says := range []string{base64.StdEncoding.EncodeToString(pic.Bytes()), "edited base.txt: 1 edit at line 2", `1 matching line in 1 file`, "no such file"} {
+			for _, says := range append(c.says, base64.StdEncoding.EncodeToString(pic.Bytes()), "edited base.txt: 1 edit at line 2", `1 matching line in 1 file`) {
 				if !strings.Contains(string(sent), says) {
 					t.Errorf("the model was not sent %s", says)
 				}

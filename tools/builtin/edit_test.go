@@ -17,7 +17,7 @@ import (
 	"colony/view"
 )
 
-// contract 39
+// contract 39, cases ED01, ED02, ED04, ED05 and ED06
 func TestEdits(t *testing.T) {
 	var cases []struct {
 		Name, Text, Hex, Want, Says string

@@ -15,6 +15,7 @@ import (
 	"colony/view"
 )
 
+// contract 19: both streams, the exit code and how long it took; no output is stated.
 func TestShSaysWhatHappened(t *testing.T) {
 	w := newWorld(t)
 	cases := []struct {
