@@ -26,7 +26,7 @@ import (
 // spread evenly over those that a whole run hits.
 func TestKillAnywhere(t *testing.T) {
 	t.Parallel()
-	points, seed := 3, uint64(1)
+	points, seed := 2, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("COLONY_KILL")); err == nil {
 		points, seed = n, uint64(time.Now().UnixNano())
 	}
