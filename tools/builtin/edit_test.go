@@ -193,6 +193,19 @@ func TestAReaderSeesOldOrNew(t *testing.T) {
 	}
 }
 
+// What is said to be nearest in a long file is the nearest of its beginning, and says so.
+func TestNearestInALongFile(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", strings.Repeat("one two three\n", 20_001))
+	w.ok("read", args{"path": "f"})
+	w.fault(tools.Validation, "\n  only the first 20000 lines were compared", "edit", args{"path": "f", "old": "one two tree", "new": "x"})
+	w.put("g", strings.Repeat("one two three\n", 20_000))
+	w.ok("read", args{"path": "g"})
+	if res := w.call("edit", args{"path": "g", "old": "one two tree", "new": "x"}); strings.Contains(res.Text, "only the first") {
+		t.Error(res.Text)
+	}
+}
+
 // contract 34: a preview says the planned hash and touches nothing; the run leaves what was planned.
 func TestAPreviewIsWhatTheRunDoes(t *testing.T) {
 	w := newWorld(t)
