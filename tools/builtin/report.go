@@ -138,16 +138,15 @@ func newCapture(env *tools.Env, nonce string) *capture {
 // unmarked is what comes before the mark that tells where a line ended; what may be the beginning of one, at the end; and whether
 // it has begun.
 func unmarked(p []byte, nonce string) (before, held []byte, begun bool) {
-	for at := 0; nonce != ""; at++ {
-		i := bytes.IndexByte(p[at:], 0)
-		if i < 0 {
-			break
-		}
-		at += i
-		switch rest := string(p[at+1:]); {
-		case strings.HasPrefix(rest, nonce):
-			return p[:at], nil, true
-		case strings.HasPrefix(nonce, rest):
+	if nonce == "" {
+		return p, nil, false
+	}
+	mark := []byte("\x00" + nonce)
+	if i := bytes.Index(p, mark); i >= 0 {
+		return p[:i], nil, true
+	}
+	for n := min(len(mark)-1, len(p)); n > 0; n-- {
+		if at := len(p) - n; bytes.HasSuffix(p, mark[:n]) {
 			return p[:at], bytes.Clone(p[at:]), false
 		}
 	}
