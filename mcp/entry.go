@@ -119,7 +119,7 @@ func parseEntry(name string, data json.RawMessage) (Entry, error) {
 	known := []string{"type", "command", "args", "env", "url", "headers", "bearer_env", "per", "timeout", "grades"}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if !slices.Contains(known, key) {
-			e.Ignored = append(e.Ignored, key)
+			e.Ignored = append(e.Ignored, clip(Visible(key), 50))
 		}
 	}
 	for tool, words := range w.Grades {
@@ -149,6 +149,8 @@ func (e Entry) settled(kind string) (Entry, error) {
 		return Entry{}, fmt.Errorf("per %q: there are ant and colony", e.Per)
 	case e.Command != "" && (e.Bearer != "" || len(e.Headers) > 0):
 		return Entry{}, errors.New("headers and bearer_env are for a url")
+	case e.Bearer != "" && !variable.MatchString(e.Bearer):
+		return Entry{}, errors.New("bearer_env is not the name of a variable")
 	case e.URL != "" && (len(e.Env) > 0 || len(e.Args) > 0):
 		return Entry{}, errors.New("args and env are for a command")
 	}

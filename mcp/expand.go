@@ -12,6 +12,8 @@ import (
 	"strings"
 )
 
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
 
 // Variables are the variables of the user's environment that the entry names.
