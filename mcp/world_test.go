@@ -187,9 +187,9 @@ func names(s *mcp.Server) (all []string) {
 // until waits for what happens in another goroutine, which there is no channel to.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("not within 10 s: %s", what)
+			t.Fatalf("not within 90 s: %s", what)
 		}
 	}
 }
