@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -107,27 +106,6 @@ func (f field) value(answer string) (any, bool) {
 		return all, true
 	}
 	return answer, true
-}
-
-// sample puts what a server would have a model say to the person of the call under way, whose words are the answer.
-func (n *session) sample(ctx context.Context, r *sdk.CreateMessageRequest) (*sdk.CreateMessageResult, error) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "wants a model to answer this. Your words are what it gets; an empty answer declines.\n%s\n", r.Params.SystemPrompt)
-	for _, m := range r.Params.Messages {
-		text := "(no text)"
-		if t, ok := m.Content.(*sdk.TextContent); ok {
-			text = t.Text
-		}
-		fmt.Fprintf(&b, "%s: %s\n", m.Role, text)
-	}
-	answer, ok, err := n.ask(ctx, b.String())
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, errors.New("the user declined")
-	}
-	return &sdk.CreateMessageResult{Model: "a person", Role: "assistant", Content: &sdk.TextContent{Text: answer}, StopReason: "endTurn"}, nil
 }
 
 // ask puts a question to the person of the call under way, and says whether there was an answer. The call's time stands still

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -90,6 +89,3 @@ func pages(page func(cursor string) (next string, err error)) error {
 		cursor = next
 	}
 }
-
-// fileURI is a directory as a root.
-func fileURI(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }

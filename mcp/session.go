@@ -121,9 +121,7 @@ func (n *session) connect(ctx context.Context) error {
 	// A server that is silent is ended with the start, whatever waits for it.
 	defer context.AfterFunc(ctx, n.cut)()
 	client := sdk.NewClient(&sdk.Implementation{Name: "colony", Version: n.server.parts.Version}, n.options())
-	if root := n.server.parts.Root; root != "" {
-		client.AddRoots(&sdk.Root{URI: fileURI(root), Name: "worktree"}) //nolint:staticcheck // servers of today ask for it
-	}
+	n.showRoot(client)
 	if n.client, err = client.Connect(ctx, n.line, nil); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -164,12 +162,10 @@ func (n *session) options() *sdk.ClientOptions {
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { n.listAgain() },
 		ProgressNotificationHandler: n.progress,
 	}
-	if n.server.parts.Root != "" {
-		o.Capabilities.RootsV2 = &sdk.RootCapabilities{}
-	}
 	if n.server.parts.Asks {
-		o.ElicitationHandler, o.CreateMessageHandler = n.elicit, n.sample
+		o.ElicitationHandler = n.elicit
 	}
+	n.older(o)
 	return o
 }
 
