@@ -134,7 +134,7 @@ func (n *session) carry(ctx context.Context, env *tools.Env, clock *clock, do fu
 	}()
 	r, err := do(ctx, c)
 	if err == nil {
-		n.server.parts.Health.well()
+		n.server.lost.well()
 	}
 	return r, err
 }

@@ -57,6 +57,7 @@ type Server struct {
 	tend  conc.WaitGroup // of what looks after sessions
 	life  context.Context
 	end   context.CancelFunc
+	lost  Health // how its sessions ended
 
 	mu       sync.Mutex // guards what follows
 	session  *session
@@ -164,8 +165,8 @@ func (s *Server) changed() {
 	}
 }
 
-// Health is how the sessions of one entry fared, in all servers of it: after a failure nobody starts it again for a while. It is
-// safe for concurrent use.
+// Health is how something fared that is done again and again: after a failure nobody does it for a while. All servers of one entry
+// share how their starts fared. It is safe for concurrent use.
 type Health struct {
 	mu     sync.Mutex // guards what follows
 	failed int        // in a row

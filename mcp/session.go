@@ -55,6 +55,9 @@ func (s *Server) live(ctx context.Context) (*session, error) {
 		return nil, errors.New("it was closed")
 	}
 	rest, why := s.parts.Health.rest(s.parts.Now())
+	if own, lost := s.lost.rest(s.parts.Now()); own > rest {
+		rest, why = own, lost
+	}
 	if rest > patientUntil {
 		return nil, fmt.Errorf("it is not started again for %s: %w", rest.Round(time.Second), why)
 	}
@@ -66,7 +69,10 @@ func (s *Server) live(ctx context.Context) (*session, error) {
 		}
 	}
 	started, err := s.start(ctx)
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case err == nil:
+		s.parts.Health.well()
+	case ctx.Err() == nil:
 		s.parts.Health.fail(s.parts.Now(), startWait, err)
 	}
 	return started, err
@@ -237,7 +243,7 @@ func (n *session) died() error {
 // lose gives a session up that failed, so that the next call starts the server again after a while.
 func (s *Server) lose(n *session, why error) {
 	if s.retire(n) {
-		s.parts.Health.fail(s.parts.Now(), firstWait, why)
+		s.lost.fail(s.parts.Now(), firstWait, why)
 		s.tell(Down, "failed: "+why.Error(), "it is started again when it is called")
 	}
 }
