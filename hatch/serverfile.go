@@ -1,6 +1,7 @@
 package hatch
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,7 +80,8 @@ func (h *House) changeServers(change func(map[string]json.RawMessage) error) (st
 	}
 	whole, servers := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	if err == nil {
-		if _, err := mcp.ParseFile(data); err != nil {
+		if entries, err := mcp.ParseFile(data); cmp.Or(err, mcp.Faults(entries)) != nil {
+			err = cmp.Or(err, mcp.Faults(entries))
 			return "", badServers(file, err)
 		}
 		if err := json.Unmarshal(data, &whole); err != nil {

@@ -1,6 +1,7 @@
 package hatch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,7 +67,7 @@ func (h *House) findServers(trusted []ProjectFile) error {
 	}
 	if err == nil {
 		entries, err := mcp.ParseFile(data)
-		if err != nil {
+		if err = cmp.Or(err, mcp.Faults(entries)); err != nil {
 			return badServers(own, err)
 		}
 		for _, e := range entries {

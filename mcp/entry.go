@@ -31,6 +31,7 @@ type Entry struct {
 	Timeout time.Duration // of one call; 0 is the setting's
 	Grades  map[string]Grade
 	Ignored []string // keys that are there and have no effect
+	Wrong   error    // why it cannot be used; nil where it can
 }
 
 // Grade is what the user says of a tool. A server's own hints are never taken for it.
@@ -74,7 +75,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// ParseFile reads the servers of a file, by name. The error joins all its faults.
+// ParseFile reads the servers of a file, by name. One that cannot be used says why, and is one all the same: other programs may
+// know what to do with it.
 func ParseFile(data []byte) ([]Entry, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("it has %d bytes, at most %d", len(data), maxFile)
@@ -92,15 +94,25 @@ func ParseFile(data []byte) ([]Entry, error) {
 		return nil, fmt.Errorf("it names %d servers, at most %d", len(file.Servers), maxEntries)
 	}
 	var all []Entry
-	var faults []error
 	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
 		e, err := parseEntry(name, file.Servers[name])
 		if err != nil {
-			faults = append(faults, fmt.Errorf("server %q: %w", name, err))
+			e = Entry{Name: clip(Visible(name), 50), Wrong: err}
 		}
 		all = append(all, e)
 	}
-	return all, errors.Join(faults...)
+	return all, nil
+}
+
+// Faults are why entries cannot be used, together; nil where all can.
+func Faults(entries []Entry) error {
+	var faults []error
+	for _, e := range entries {
+		if e.Wrong != nil {
+			faults = append(faults, fmt.Errorf("server %q: %w", e.Name, e.Wrong))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 func parseEntry(name string, data json.RawMessage) (Entry, error) {
@@ -212,6 +224,9 @@ func (e Entry) JSON() (json.RawMessage, error) {
 
 // What is what the entry starts or reaches, for people: no variable is replaced by its value.
 func (e Entry) What() string {
+	if e.Wrong != nil {
+		return "cannot be used: " + Visible(e.Wrong.Error())
+	}
 	if e.URL != "" {
 		return Visible(e.URL)
 	}

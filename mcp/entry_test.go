@@ -33,6 +33,9 @@ func TestEntriesAreReadStrictly(t *testing.T) {
 		strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 40):             "nested deeper",
 	} {
 		entries, err := mcp.ParseFile([]byte(text))
+		if err == nil {
+			err = mcp.Faults(entries)
+		}
 		got := fmt.Sprint(err)
 		if err == nil {
 			e := entries[0]

@@ -35,6 +35,9 @@ func (e Entry) Variables() []string {
 // Expand is the entry with the values of the variables that it names as ${NAME} or ${NAME:-default}. One without a value is an
 // error that names it and no value.
 func (e Entry) Expand(getenv func(string) string) (Entry, error) {
+	if e.Wrong != nil {
+		return Entry{}, e.Wrong
+	}
 	var missing []error
 	out := e.each(func(text string) string {
 		return reference.ReplaceAllStringFunc(text, func(ref string) string {
