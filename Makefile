@@ -80,6 +80,8 @@ fuzz:
 	@COLONY_EDITS=$(EDITS) TMPDIR=$(MEMORY) $(GO) test ./tools/builtin -run TestRandomEdits -v -count 1 -timeout 4h | grep -v '^=== '
 	@for target in FuzzEdit FuzzRead FuzzFind; do \
 		TMPDIR=$(MEMORY) $(GO) test ./tools/builtin -run '^$$' -fuzz "^$$target$$" -fuzzminimizetime 1x -fuzztime $(FUZZ) || exit 1; done
+	@for target in FuzzParseFile FuzzVisible; do \
+		$(GO) test ./mcp -run '^$$' -fuzz "^$$target$$" -fuzzminimizetime 1x -fuzztime $(FUZZ) || exit 1; done
 	@for at in openai:FuzzChat openai:FuzzResponses anthropic:FuzzStream ollama:FuzzStream; do \
 		$(GO) test ./model/$${at%:*} -run '^$$' -fuzz "^$${at#*:}$$" -fuzzminimizetime 1x -fuzztime $(FUZZ) || exit 1; done
 

@@ -19,6 +19,7 @@ type Card struct {
 	Caps                                     Caps
 	Gates                                    []string
 	Skills                                   []string // what the ant may call up; with any, skill is one of Tools
+	MCP                                      MCP
 	Parallel                                 int      // ants of this card at once; 0 is no bound
 	Hatch                                    []string // cards that its ants may hatch as helpers
 	Extends                                  string   // the card whose values hold where this one gives none
@@ -48,6 +49,10 @@ type Sandbox struct {
 	Level string
 	Net   []string
 }
+
+// MCP is what the ant has of servers: those that are started for it, of whose tools Tools says which it may use; Always are
+// those that it need not look for.
+type MCP struct{ Servers, Always []string }
 
 // Caps bound one ant; a nil field does not. Output is the limit of one reply in tokens, 0 for the setting's.
 type Caps struct {

@@ -95,7 +95,6 @@ prompt: b
 		`8:9 a gate needs a command`,
 		`9:11 parallel must be more than 0`,
 		`11:13 a is here twice: keep one`,
-		`12:1 mcp is not built yet: delete this key`,
 		`15:1 prompt is here twice: keep one`,
 	}
 	if got := texts(faults); strings.Join(got, "\n") != strings.Join(want, "\n") {

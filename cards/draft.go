@@ -31,13 +31,14 @@ func (d *draft) lose(key string, value any, why string) {
 
 const (
 	notBuilt  = "not built yet"
+	byName    = "a card names the servers that are started for it, as mcp: {servers: [NAME]}; colony mcp add brings one"
 	ofTheUser = "what needs no question is the user's to say: colony run --mode, and permissions in the settings"
 )
 
 // known are keys that colony has no word for, each with the reason.
 var known = map[string]string{
 	"permissionMode": ofTheUser, "approval_policy": ofTheUser,
-	"hooks": "hooks are " + notBuilt, "skills": "a card names skills that lie in .colony/skills or in your own configuration", "mcpServers": "MCP servers are " + notBuilt, "mcp_servers": "MCP servers are " + notBuilt,
+	"hooks": "hooks are " + notBuilt, "skills": "a card names skills that lie in .colony/skills or in your own configuration", "mcpServers": byName, "mcp_servers": byName,
 	"memory": "an ant remembers its task only", "initialPrompt": "the task is the first thing that an ant is told",
 	"color": "screens choose colours themselves", "display_name": "a card has one name", "nickname_candidates": "ants are named after their card, with a number",
 	"temperature": "requests set no temperature", "web_search": "web search is " + notBuilt, "omitClaudeMd": "an ant always sees the repository's instructions",

@@ -65,7 +65,7 @@ func (c Card) texts() map[string]string {
 		"permissions.allow": list(c.Permissions.Allow), "permissions.ask": list(c.Permissions.Ask), "permissions.deny": list(c.Permissions.Deny),
 		"sandbox.level": c.Sandbox.Level, "sandbox.net": list(c.Sandbox.Net),
 		"caps.usd": dollars(c.Caps.PicoUSD), "caps.tokens": number(c.Caps.Tokens), "caps.output": output, "caps.turns": number(c.Caps.Turns),
-		"caps.wall": span(c.Caps.Wall), "caps.calls": number(c.Caps.Calls), "skills": list(c.Skills), "gates": list(c.Gates), "hatch": list(c.Hatch), "parallel": parallel,
+		"caps.wall": span(c.Caps.Wall), "caps.calls": number(c.Caps.Calls), "skills": list(c.Skills), "mcp.servers": list(c.MCP.Servers), "mcp.always": list(c.MCP.Always), "gates": list(c.Gates), "hatch": list(c.Hatch), "parallel": parallel,
 	}
 }
 

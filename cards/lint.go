@@ -10,12 +10,12 @@ import (
 
 // Lint checks the card against the names of all tools there are: each plain entry of tools that is none is
 // named with the nearest, byte for byte, so a name in other case, with a blank or with a letter of another
-// alphabet is unknown; and a card that cannot end its work because done is not listed, nor plan or review. Patterns with a star
+// alphabet is unknown, but for the tools of servers, which LintServers looks at; and a card that cannot end its work because done is not listed, nor plan or review. Patterns with a star
 // are not looked up: what they will match may not be there yet.
 func Lint(c Card, tools []string) strict.Faults {
 	var faults strict.Faults
 	for i, name := range c.Tools {
-		if strings.Contains(name, "*") || slices.Contains(tools, name) {
+		if strings.Contains(name, "*") || strings.HasPrefix(name, served) || slices.Contains(tools, name) {
 			continue
 		}
 		text := fmt.Sprintf("card %s: unknown tool %s", c.Name, quoted(name))
@@ -56,6 +56,45 @@ func LintSkills(c Card, skills []string) strict.Faults {
 			text += ": there are " + strings.Join(skills, ", ")
 		}
 		faults = append(faults, c.fault(fmt.Sprintf("skills[%d]", i), text))
+	}
+	return faults.Sorted()
+}
+
+// served begins the name of a tool that a server brings: mcp__server__tool.
+const served = "mcp__"
+
+// LintServers checks the servers that the card names against those there are, in mcp and in the names of tools.
+func LintServers(c Card, servers []string) strict.Faults {
+	var faults strict.Faults
+	unknown := func(at, name string) {
+		text := fmt.Sprintf("card %s: unknown MCP server %s", c.Name, quoted(name))
+		switch near := strict.Nearest(name, servers); {
+		case near != "":
+			text += ": did you mean " + near + "?"
+		case len(servers) == 0:
+			text += ": there are none; colony mcp add brings one"
+		default:
+			text += ": there are " + strings.Join(servers, ", ")
+		}
+		faults = append(faults, c.fault(at, text))
+	}
+	for i, name := range c.MCP.Servers {
+		if !slices.Contains(servers, name) {
+			unknown(fmt.Sprintf("mcp.servers[%d]", i), name)
+		}
+	}
+	for at, list := range map[string][]string{"tools": c.Tools, "mcp.always": c.MCP.Always} {
+		for i, tool := range list {
+			rest, ours := strings.CutPrefix(tool, served)
+			server, _, _ := strings.Cut(rest, "__")
+			here := fmt.Sprintf("%s[%d]", at, i)
+			switch {
+			case !ours && at == "mcp.always":
+				faults = append(faults, c.fault(here, fmt.Sprintf("card %s: %s is no tool of a server: write mcp__server__tool", c.Name, quoted(tool))))
+			case ours && !strings.Contains(tool, "*") && !slices.Contains(c.MCP.Servers, server):
+				faults = append(faults, c.fault(here, fmt.Sprintf("card %s: %s is of the MCP server %s, which mcp.servers does not name: add it", c.Name, quoted(tool), quoted(server))))
+			}
+		}
 	}
 	return faults.Sorted()
 }

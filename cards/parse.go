@@ -26,8 +26,13 @@ type raw struct {
 	Parallel    int         `yaml:"parallel" strict:"positive"`
 	Hatch       []name      `yaml:"hatch"`
 	Skills      []string    `yaml:"skills"`
-	MCP         struct{}    `yaml:"mcp" strict:"later"`
+	MCP         rawMCP      `yaml:"mcp"`
 	Extends     name        `yaml:"extends"`
+}
+
+type rawMCP struct {
+	Servers []string `yaml:"servers"`
+	Always  []string `yaml:"always"`
 }
 
 type rawSandbox struct {
@@ -140,7 +145,7 @@ func Parse(source string, data []byte) (Card, strict.Faults) {
 // lists finds empty and repeated entries of the card's lists, but for entries that are named in known.
 func lists(doc *strict.Doc, r raw, known strict.Faults) strict.Faults {
 	var faults strict.Faults
-	for path, list := range map[string][]string{"tools": r.Tools, "skills": r.Skills, "permissions.allow": r.Permissions.Allow, "permissions.ask": r.Permissions.Ask, "permissions.deny": r.Permissions.Deny, "sandbox.net": r.Sandbox.Net} {
+	for path, list := range map[string][]string{"tools": r.Tools, "skills": r.Skills, "permissions.allow": r.Permissions.Allow, "permissions.ask": r.Permissions.Ask, "permissions.deny": r.Permissions.Deny, "sandbox.net": r.Sandbox.Net, "mcp.servers": r.MCP.Servers, "mcp.always": r.MCP.Always} {
 		for i, entry := range list {
 			at := fmt.Sprintf("%s[%d]", path, i)
 			wrong := func(f strict.Fault) bool {
@@ -161,7 +166,7 @@ func lists(doc *strict.Doc, r raw, known strict.Faults) strict.Faults {
 func (r raw) card(source string, data []byte, doc *strict.Doc) Card {
 	c := Card{
 		Name: r.Name, Description: r.Description, Model: r.Model, Escalate: r.Escalate, Effort: string(r.Effort), Prompt: r.Prompt,
-		Tools: r.Tools, Permissions: r.Permissions, Skills: r.Skills, Sandbox: Sandbox{Level: string(r.Sandbox.Level), Net: r.Sandbox.Net}, Parallel: r.Parallel, Extends: string(r.Extends),
+		Tools: r.Tools, Permissions: r.Permissions, Skills: r.Skills, Sandbox: Sandbox{Level: string(r.Sandbox.Level), Net: r.Sandbox.Net}, MCP: MCP(r.MCP), Parallel: r.Parallel, Extends: string(r.Extends),
 		Caps:   Caps{PicoUSD: (*int64)(r.Caps.USD), Tokens: r.Caps.Tokens, Turns: r.Caps.Turns, Calls: r.Caps.Calls, Wall: r.Caps.Wall, Output: r.Caps.Output},
 		Source: source, SHA256: hash(data), Text: string(data), doc: doc,
 	}

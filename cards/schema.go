@@ -37,7 +37,9 @@ var about = map[string]string{
 	"parallel":          "Ants of this card at once.",
 	"hatch":             "Cards that an ant of this card may hatch as helpers.",
 	"skills":            "Skills that the ant may load.",
-	"mcp":               "Servers whose tools the ant may load.",
+	"mcp":               "Servers of the Model Context Protocol. It opens nothing: tools says which of theirs the ant may use.",
+	"mcp.servers":       "Servers that are started for the ant, by their names in .mcp.json or your mcp.json.",
+	"mcp.always":        "Tools of theirs that the ant sees from its first turn; the others it finds with tool_search.",
 	"extends":           "The card whose values hold where this one gives none. Lists are taken whole.",
 }
 

@@ -48,7 +48,7 @@ func (d *draft) takeTools(value any) {
 		case entry == "*":
 			d.tools = append(d.tools, everything...)
 		case strings.HasPrefix(name, "mcp_"):
-			d.lose("tools", entry, "MCP servers are "+notBuilt)
+			d.lose("tools", entry, "a card names the servers that are started for it: add mcp: {servers: [NAME]}, and "+entry+" to its tools")
 		case our == "" && noneOfOurs[name] != "":
 			d.lose("tools", entry, noneOfOurs[name])
 		case our == "":

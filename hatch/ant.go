@@ -56,6 +56,7 @@ type life struct {
 	depth   int                     // how many ants are above it
 	family  *family                 // with its helpers, theirs, and those above it
 	place   chan struct{}           // holds what its helper at work has of its own
+	guests  guests                  // servers that work for it
 	red     map[string]string       // by gate, the tree on which it was red last
 }
 
@@ -133,6 +134,7 @@ func (l *life) lead(ctx context.Context, first string, live func(context.Context
 	}
 	timed, stop := l.book.Context(long, l.account)
 	defer stop()
+	defer l.dismiss()
 	if err := l.wake(timed, first); err != nil {
 		return err
 	}
@@ -150,7 +152,7 @@ func (l *life) wake(ctx context.Context, first string) error {
 	if err != nil {
 		return err
 	}
-	if err := l.furnish(); err != nil {
+	if err := l.furnish(ctx); err != nil {
 		return err
 	}
 	if err := l.remind(ctx); err != nil {
@@ -163,7 +165,7 @@ func (l *life) wake(ctx context.Context, first string) error {
 		return err
 	}
 	if memory.Turns() == 0 {
-		return l.ant.Tell(ctx, "task", l.redact(first))
+		return l.ant.Tell(ctx, "task", l.redact(first+l.announced()))
 	}
 	return l.ant.Tell(ctx, l.order.Kind, l.redact(l.order.Told+l.redOutput()))
 }
@@ -234,7 +236,7 @@ func (l *life) recall(ctx context.Context) (*ant.Memory, error) {
 }
 
 // furnish gives the ant its registry and what its calls share.
-func (l *life) furnish() (err error) {
+func (l *life) furnish(ctx context.Context) (err error) {
 	if l.box, err = l.confine("ants"); err != nil {
 		return err
 	}
@@ -249,6 +251,9 @@ func (l *life) furnish() (err error) {
 	}
 	registry, err := l.shelf.Child(l.allowed(), nil)
 	if err != nil {
+		return err
+	}
+	if err := l.invite(ctx, registry, hands); err != nil {
 		return err
 	}
 	if modeOf(l.order.Card, guard.Mode(l.mode)) == guard.ModePlan {

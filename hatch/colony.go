@@ -95,6 +95,7 @@ type Colony struct {
 	policies  map[string]*guard.Policy // by card
 	registry  *tools.Registry
 	secrets   *secrets.Detector
+	served    *served
 	store     *event.Store
 	log       *tally
 	crew      *crew
@@ -121,7 +122,7 @@ func Open(ctx context.Context, p Parts) (*Colony, error) { return open(ctx, p, n
 // open opens a new run, or one that goes on where it has a past.
 func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
 	p.Person = p.asked()
-	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), pauser: &pauser{now: p.Now}, funds: newFunds(), retry: make(chan string, mostAgain), saidOnce: newOnce(), warmth: newWarmth(time.After), windows: &windows{}}
+	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), pauser: &pauser{now: p.Now}, funds: newFunds(), retry: make(chan string, mostAgain), saidOnce: newOnce(), served: newServed(), warmth: newWarmth(time.After), windows: &windows{}}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
@@ -330,8 +331,9 @@ func (c *Colony) Since() event.Seq { return c.since }
 // Log is the run's log.
 func (c *Colony) Log() event.Log { return c.log }
 
-// Close ends the log and the sandbox, and removes what the ants left in their /tmp.
+// Close ends the servers, the log and the sandbox, and removes what the ants left in their /tmp.
 func (c *Colony) Close() error {
+	c.served.close()
 	c.box.Close()
 	c.sweep()
 	return errors.Join(c.store.Close(), c.forget())

@@ -27,6 +27,7 @@ type confined struct {
 	leads    func(dir string) []sandbox.Bind
 	env      []string
 	out      out                                // what processes reach
+	at       string                             // where processes of others begin, if that is not the tree
 	tight    bool                               // nothing but their /tmp is writable
 	after    func(context.Context, *trip) error // hears what they asked of the network
 }
@@ -65,6 +66,12 @@ func (c confined) to(o out, getenv func(string) string, after func(context.Conte
 	return c
 }
 
+// beginning is c whose processes of others begin in a directory that they may read.
+func (c confined) beginning(dir string) confined {
+	c.at, c.readable = dir, append(slices.Clip(c.readable), dir)
+	return c
+}
+
 // with is c whose processes see these variables too.
 func (c confined) with(env []string) confined {
 	c.env = append(slices.Clone(c.env), env...)
@@ -72,14 +79,25 @@ func (c confined) with(env []string) confined {
 }
 
 func (c confined) exec(ctx context.Context, p tools.Process) (tools.Exit, error) {
+	j := c.job(p.Argv, p.Dir)
+	j.Env, j.Stdout, j.Stderr = slices.Concat(c.env, p.Env), p.Stdout, p.Stderr
+	return c.run(ctx, j)
+}
+
+// job is a command in the box, which has no variables of its own yet.
+func (c confined) job(argv []string, dir string) sandbox.Job {
 	j := sandbox.Job{
-		Argv: p.Argv, Dir: p.Dir, Env: append(append([]string{}, c.env...), p.Env...),
-		Writable: []string{c.tree, c.cache}, Readable: c.readable, Scratch: c.scratch, Bound: c.leads(c.tree),
-		Protected: protectedIn(c.tree), Stdout: p.Stdout, Stderr: p.Stderr,
+		Argv: argv, Dir: dir, Writable: []string{c.tree, c.cache}, Readable: c.readable, Scratch: c.scratch, Bound: c.leads(c.tree),
+		Protected: protectedIn(c.tree),
 	}
 	if c.tight {
 		j.Writable, j.Readable = nil, slices.Concat(c.readable, j.Writable)
 	}
+	return j
+}
+
+// run runs a job to its end, with the ways out that there are.
+func (c confined) run(ctx context.Context, j sandbox.Job) (tools.Exit, error) {
 	if c.out.none() || c.box.Level() == sandbox.Off {
 		exit, err := c.box.Run(ctx, j)
 		return tools.Exit(exit), err
@@ -88,14 +106,14 @@ func (c confined) exec(ctx context.Context, p tools.Process) (tools.Exit, error)
 	c.lead(&j, t)
 	exit, err := c.box.Run(ctx, j)
 	for _, refused := range t.stopped() {
-		if p.Stderr == nil {
+		if j.Stderr == nil {
 			break
 		}
 		next := "do without it"
 		if refused.Unlisted {
 			next += ", or say in your summary that sandbox.net lacks it"
 		}
-		fmt.Fprintf(p.Stderr, "colony: %s; %s\n", refused, next)
+		fmt.Fprintf(j.Stderr, "colony: %s; %s\n", refused, next)
 	}
 	return tools.Exit(exit), errors.Join(err, c.after(ctx, t))
 }

@@ -81,6 +81,7 @@ func (h *House) LintCard(c cards.Card) strict.Faults {
 		faults = append(faults, cards.LintModels(c, providersOf(s), slices.Sorted(maps.Keys(s.models)))...)
 	}
 	faults = append(faults, lintHosts(c)...)
+	faults = append(faults, cards.LintServers(c, h.serverNames())...)
 	return faults.Sorted()
 }
 

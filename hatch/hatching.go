@@ -11,6 +11,7 @@ import (
 	"colony/cards"
 	"colony/event"
 	"colony/guard"
+	"colony/mcp"
 	"colony/queen"
 	"colony/tools"
 )
@@ -114,14 +115,14 @@ func (l *life) answer(ctx context.Context, prompt string) (tools.Result, error) 
 	return tools.Result{Text: fmt.Sprintf("The helper %s ended without an answer (%s): %s", l.order.Ant, ending.Reason, ending.Detail)}, nil
 }
 
-// allowed is what a card's ants may use: of a helper's, what only looks.
+// allowed is what a card's ants may use: of a helper's, what only looks. Calls of servers' tools are judged one by one.
 func (l *life) allowed() []string {
 	if l.parent == nil {
 		return l.card.Tools
 	}
 	return slices.DeleteFunc(slices.Clone(l.card.Tools), func(name string) bool {
 		t, ok := l.shelf.Lookup(name)
-		return !strings.Contains(name, "*") && name != "done" && (!ok || !t.Spec().ReadOnly)
+		return !strings.Contains(name, "*") && name != "done" && mcp.ServerOf(name) == "" && (!ok || !t.Spec().ReadOnly)
 	})
 }
 

@@ -40,6 +40,7 @@ type House struct {
 	project   configs.File  // the repository's settings that are used; empty where none are
 	skills    map[string]tools.Skill
 	own       []ownTool // that the user and the repository bring, in the order in which they are registered
+	servers   []server  // of the user and the repository, by name
 	private   []string  // values of the user's variables whose names say that they are secret
 }
 
@@ -96,7 +97,7 @@ func Enter(places Places, environ []string, flags map[string]string, typed ...st
 		switch {
 		case f.isConfig():
 			parts.Project = configs.File{Path: f.Path, Data: f.Data}
-		case !f.isSkill() && !f.isTool():
+		case !f.isSkill() && !f.isTool() && !f.isServers():
 			shelf.Project[f.Path] = f.Data
 		}
 	}
@@ -104,6 +105,9 @@ func Enter(places Places, environ []string, flags map[string]string, typed ...st
 		return nil, err
 	}
 	if err := h.gather(trusted); err != nil {
+		return nil, err
+	}
+	if err := h.findServers(trusted); err != nil {
 		return nil, err
 	}
 	h.project = parts.Project

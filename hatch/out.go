@@ -196,6 +196,11 @@ func (l *life) travelled(ctx context.Context, t *trip) error {
 	reached := slices.Clone(t.reached)
 	t.mu.Unlock()
 	l.policies[l.order.Card].Witness(l.env, "sh", tools.Effects{Hosts: reached}, nil)
+	return l.warnOf(ctx, t)
+}
+
+// warnOf keeps in the log what of the network a process of the ant's was refused.
+func (l *life) warnOf(ctx context.Context, t *trip) error {
 	var all error
 	for _, refused := range t.stopped() {
 		if !l.saidOnce.first(l.order.Ant + " " + refused.Error()) {

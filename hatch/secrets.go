@@ -17,6 +17,7 @@ const shortestKey = 8
 // variables.
 func (c *Colony) knowSecrets(context.Context) error {
 	values := append([]string{}, c.parts.private...)
+	values = append(values, c.serverSecrets()...)
 	for _, m := range c.reached() {
 		if len(m.key) >= shortestKey {
 			values = append(values, m.key)

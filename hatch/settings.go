@@ -1,6 +1,7 @@
 package hatch
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -52,6 +53,15 @@ type hookSettings struct {
 	RunFinished []hooks.Hook `yaml:"RunFinished"`
 }
 
+type serverSettings struct {
+	Start strict.Duration `yaml:"start"`
+	Call  strict.Duration `yaml:"call"`
+	Idle  strict.Duration `yaml:"idle"`
+	Most  int             `yaml:"most"`
+	// Env are variables whose values the servers of a repository may get.
+	Env []string `yaml:"env"`
+}
+
 type limitSettings struct {
 	GateReturns  int             `yaml:"gate_returns"`
 	PlanFaults   int             `yaml:"plan_faults"`
@@ -99,6 +109,7 @@ type settings struct {
 	sandbox     sandboxSettings
 	permissions permissionSettings
 	hooks       hookSettings
+	mcp         serverSettings
 	limits      limitSettings
 	models      map[string]modelSettings
 	providers   map[string]providerSettings
@@ -107,7 +118,7 @@ type settings struct {
 func readSettings(from *configs.Settings) (settings, error) {
 	var s settings
 	for name, into := range map[string]any{
-		"run": &s.run, "sandbox": &s.sandbox, "permissions": &s.permissions, "hooks": &s.hooks, "limits": &s.limits, "models": &s.models, "providers": &s.providers,
+		"run": &s.run, "sandbox": &s.sandbox, "permissions": &s.permissions, "hooks": &s.hooks, "mcp": &s.mcp, "limits": &s.limits, "models": &s.models, "providers": &s.providers,
 	} {
 		if err := section(from, name, into); err != nil {
 			return settings{}, err
@@ -133,8 +144,11 @@ const (
 	none = "none"
 )
 
-// check looks at what is said of models and providers.
+// check looks at what is said of models, providers and servers.
 func (s settings) check() error {
+	if s.mcp.Most < 1 || s.mcp.Start <= 0 || s.mcp.Call <= 0 || s.mcp.Idle <= 0 {
+		return badSetting("mcp", fmt.Sprintf("%+v", s.mcp), "times and a number above zero")
+	}
 	for name, m := range s.models {
 		key := "models." + name
 		if _, err := model.ParsePrice(m.Price); m.Price != "" && m.Price != string(event.Free) && err != nil {

@@ -68,12 +68,12 @@ func (h *House) Trust(files []ProjectFile) error {
 	return nil
 }
 
-// projectFiles reads .colony/config.yaml, .colony/cards/*.yaml, the skills and the tools of the checkout.
+// projectFiles reads .colony/config.yaml, .mcp.json, .colony/cards/*.yaml, the skills and the tools of the checkout.
 func (h *House) projectFiles() ([]ProjectFile, error) {
 	if h.Root == "" {
 		return nil, nil
 	}
-	names := []string{".colony/config.yaml"}
+	names := []string{".colony/config.yaml", serversFile}
 	entries, err := os.ReadDir(filepath.Join(h.Root, ".colony", "cards"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list cards: %w", err)
@@ -136,6 +136,8 @@ func brings(f ProjectFile) ([]string, error) {
 		return skillBrings(f)
 	case f.isTool():
 		return toolBrings(f)
+	case f.isServers():
+		return serverBrings(f)
 	case !f.isConfig():
 		card, faults := cards.Parse(f.Path, f.Data)
 		if len(faults) > 0 {

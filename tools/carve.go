@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"colony/strict"
 )
@@ -24,13 +25,16 @@ func unknownTool(name string, known []string) error {
 	return fmt.Errorf("tool %q is unknown", name)
 }
 
+// servedName begins the names of tools of servers, which may not be there yet.
+const servedName = "mcp__"
+
 // Child is a live view of r that shows what allow names and deny does not, of what r itself shows. A star in a
 // name stands for any run of characters and need not match yet. A plain name that no tool has is an error
-// that names the nearest; an empty allow is no tools.
+// that names the nearest, but for one of a server's tool; an empty allow is no tools.
 func (r *Registry) Child(allow, deny []string) (*Registry, error) {
 	known := r.names()
 	for _, name := range slices.Concat(allow, deny) {
-		if !isPattern(name) && !slices.Contains(known, name) {
+		if !isPattern(name) && !strings.HasPrefix(name, servedName) && !slices.Contains(known, name) {
 			return nil, unknownTool(name, known)
 		}
 	}
@@ -63,10 +67,11 @@ func (r *Registry) copyInto(c *Registry) {
 	defer r.mu.RUnlock()
 	for _, name := range slices.Sorted(maps.Keys(r.own)) {
 		for _, e := range r.own[name] {
+			own := *e
 			if s, ok := e.tool.(stateful); ok {
-				e.tool = s.Clone()
+				own.tool = s.Clone()
 			}
-			c.own[name] = append(c.own[name], e)
+			c.own[name] = append(c.own[name], &own)
 		}
 	}
 	c.walls = append(c.walls, r.walls...)

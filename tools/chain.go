@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // SearchName is the tool that exists only where something deferred is allowed.
@@ -31,22 +32,22 @@ func (r *Registry) above() *Registry {
 }
 
 // find is the winning entry of the name, own before inherited, whatever the walls say.
-func (r *Registry) find(name string) (entry, bool) {
+func (r *Registry) find(name string) (*entry, bool) {
 	for at := r; at != nil; at = at.above() {
 		if e, ok := at.mine(name); ok {
 			return e, true
 		}
 	}
-	return entry{}, false
+	return nil, false
 }
 
-func (r *Registry) mine(name string) (entry, bool) {
+func (r *Registry) mine(name string) (*entry, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if all := r.own[name]; len(all) > 0 {
 		return all[len(all)-1], true
 	}
-	return entry{}, false
+	return nil, false
 }
 
 // allows is the predicate: the name passes every wall from here to the root.
@@ -80,13 +81,13 @@ func (r *Registry) mayReplace(source string) bool {
 
 // visible is the winning entry of a name that may be shown. The search tool is visible only where something
 // deferred is allowed.
-func (r *Registry) visible(name string) (entry, bool) {
+func (r *Registry) visible(name string) (*entry, bool) {
 	e, ok := r.find(name)
 	if !ok || !r.allows(name) {
-		return entry{}, false
+		return nil, false
 	}
 	if name == SearchName && !r.defers() {
-		return entry{}, false
+		return nil, false
 	}
 	return e, true
 }
@@ -117,13 +118,28 @@ func (r *Registry) names() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// entries are the visible entries, ascending by name.
-func (r *Registry) entries() []entry {
-	var out []entry
-	for _, name := range r.names() {
-		if e, ok := r.visible(name); ok {
+// entries are the visible entries, ascending by name. There may be thousands: each level is locked once.
+func (r *Registry) entries() []*entry {
+	winning := map[string]*entry{}
+	var walls []filter
+	var denied []string
+	for at := r; at != nil; at = at.above() {
+		at.mu.RLock()
+		walls, denied = append(walls, at.walls...), append(denied, at.denied...)
+		for name, all := range at.own {
+			if winning[name] == nil {
+				winning[name] = all[len(all)-1]
+			}
+		}
+		at.mu.RUnlock()
+	}
+	out := make([]*entry, 0, len(winning))
+	for name, e := range winning {
+		blocks := func(f filter) bool { return !f.allows(name) }
+		if !slices.ContainsFunc(walls, blocks) && !matchesAny(denied, name) && (name != SearchName || r.defers()) {
 			out = append(out, e)
 		}
 	}
+	slices.SortFunc(out, func(a, b *entry) int { return strings.Compare(a.spec.Name, b.spec.Name) })
 	return out
 }

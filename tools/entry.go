@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -20,8 +20,9 @@ type entry struct {
 	tool     Tool
 	spec     Spec
 	deferred bool
-	schema   map[string]any
-	compiled func() (*jsonschema.Schema, error) // once
+	schema   func() map[string]any              // once, when it is first called
+	compiled func() (*jsonschema.Schema, error) // likewise
+	words    func() words                       // what a search finds it by; of a deferred one, made when it registers
 }
 
 // Bounds of what is advertised: bytes of a name, which every provider takes, and of text and schema together.
@@ -30,35 +31,49 @@ const (
 	maxSpec = 64 << 10
 )
 
-func newEntry(source string, t Tool, deferred bool) (entry, error) {
-	e := entry{source: source, tool: t, deferred: deferred}
+func newEntry(source string, t Tool, deferred bool) (*entry, error) {
+	e := &entry{source: source, tool: t, deferred: deferred}
 	if crash := panics.Try(func() { e.spec = t.Spec() }); crash != nil {
-		return entry{}, fmt.Errorf("register a tool of %s: its spec panics: %v", source, crash.Value)
+		return nil, fmt.Errorf("register a tool of %s: its spec panics: %v", source, crash.Value)
 	}
-	if err := e.check(); err != nil {
-		return entry{}, fmt.Errorf("register tool %q of %s: %w", e.spec.Name, source, err)
+	schema, err := e.check()
+	if err != nil {
+		return nil, fmt.Errorf("register tool %q of %s: %w", e.spec.Name, source, err)
 	}
-	schema := e.schema
-	e.compiled = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(schema) })
+	spec := e.spec
+	e.schema = sync.OnceValue(func() map[string]any { return schemaOf(spec) })
+	e.compiled = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(schemaOf(spec)) })
+	e.words = sync.OnceValue(func() words { return wordsOf(spec, schemaOf(spec)) })
+	if deferred {
+		found := wordsOf(spec, schema)
+		e.words = func() words { return found }
+	}
 	return e, nil
 }
 
 // check refuses what no provider would take, and reads the schema.
-func (e *entry) check() error {
-	if ok, err := regexp.MatchString(`^[a-zA-Z0-9_-]+$`, e.spec.Name); err != nil || !ok || len(e.spec.Name) > maxName {
-		return fmt.Errorf("a name is 1 to %d letters, digits, _ and -", maxName)
+func (e *entry) check() (schema map[string]any, err error) {
+	if !plainName(e.spec.Name) || len(e.spec.Name) > maxName {
+		return nil, fmt.Errorf("a name is 1 to %d letters, digits, _ and -", maxName)
 	}
 	if e.spec.Description == "" {
-		return errors.New("it has no description")
+		return nil, errors.New("it has no description")
 	}
 	if size := len(e.spec.Description) + len(e.spec.Params); size > maxSpec {
-		return fmt.Errorf("its text and schema are %d bytes, at most %d", size, maxSpec)
+		return nil, fmt.Errorf("its text and schema are %d bytes, at most %d", size, maxSpec)
 	}
-	if err := json.Unmarshal(e.spec.Params, &e.schema); err != nil {
-		return fmt.Errorf("its schema is no JSON object: %w", err)
+	if err := json.Unmarshal(e.spec.Params, &schema); err != nil {
+		return nil, fmt.Errorf("its schema is no JSON object: %w", err)
 	}
-	if e.schema["type"] != "object" {
-		return errors.New("its schema must have type object")
+	if schema["type"] != "object" {
+		return nil, errors.New("its schema must have type object")
 	}
-	return nil
+	return schema, nil
+}
+
+// plainName reports whether a name is letters, digits, _ and - only.
+func plainName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
 }

@@ -43,7 +43,7 @@ func (p Prepared) refuse(r Result) Prepared {
 }
 
 // read is the arguments as they run. An error is an *ArgError or joins some; any other is the schema's.
-func (e entry) read(raw json.RawMessage) (args json.RawMessage, coerced []string, err error) {
+func (e *entry) read(raw json.RawMessage) (args json.RawMessage, coerced []string, err error) {
 	var v any = map[string]any{}
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if v, err = parse(raw); err != nil {
@@ -51,7 +51,7 @@ func (e entry) read(raw json.RawMessage) (args json.RawMessage, coerced []string
 		}
 	}
 	s := shaper{}
-	v = s.shape("", v, e.schema)
+	v = s.shape("", v, e.schema())
 	schema, err := e.compiled()
 	if err != nil {
 		return nil, nil, err

@@ -13,18 +13,18 @@ type Registry struct {
 	warn io.Writer
 
 	mu      sync.RWMutex
-	parent  *Registry          // guarded by mu; nil at the root
-	own     map[string][]entry // guarded by mu; the last of a name wins
-	walls   []filter           // guarded by mu; a name must pass all; none at the root
-	denied  []string           // guarded by mu; denies added later
-	replace []string           // guarded by mu; sources that may replace a built-in tool
-	frozen  []Spec             // guarded by mu; what the model was shown at hatch; nil before
-	loaded  []Spec             // guarded by mu; what it was shown since, in that order
+	parent  *Registry           // guarded by mu; nil at the root
+	own     map[string][]*entry // guarded by mu; the last of a name wins
+	walls   []filter            // guarded by mu; a name must pass all; none at the root
+	denied  []string            // guarded by mu; denies added later
+	replace []string            // guarded by mu; sources that may replace a built-in tool
+	frozen  []Spec              // guarded by mu; what the model was shown at hatch; nil before
+	loaded  []Spec              // guarded by mu; what it was shown since, in that order
 }
 
 // NewRegistry is empty and allows every name. Warnings go to warn.
 func NewRegistry(warn io.Writer) *Registry {
-	return &Registry{warn: warn, own: map[string][]entry{}}
+	return &Registry{warn: warn, own: map[string][]*entry{}}
 }
 
 // Register adds a tool. A tool of the same name and source is a *DuplicateNameError; one of another source is
@@ -51,7 +51,7 @@ func (r *Registry) register(source string, t Tool, deferred bool) error {
 }
 
 // add returns the source that the entry replaces, or nothing.
-func (r *Registry) add(e entry) (replaced string, err error) {
+func (r *Registry) add(e *entry) (replaced string, err error) {
 	name := e.spec.Name
 	above, inherited := r.above().find(name)
 	mayReplace := r.mayReplace(e.source)
@@ -63,20 +63,19 @@ func (r *Registry) add(e entry) (replaced string, err error) {
 			return "", &DuplicateNameError{Name: name, First: old.source, Second: e.source}
 		}
 	}
-	last := above
-	if len(mine) > 0 {
-		last, inherited = mine[len(mine)-1], true
-	}
 	builtIn := inherited && above.source == BuiltIn ||
-		slices.ContainsFunc(mine, func(old entry) bool { return old.source == BuiltIn })
+		slices.ContainsFunc(mine, func(old *entry) bool { return old.source == BuiltIn })
 	if builtIn && !mayReplace {
 		return "", fmt.Errorf("register tool %s of %s: it would replace a built-in tool: set replace: true for a source you trust, or rename it", name, e.source)
 	}
 	r.own[name] = append(slices.Clone(mine), e)
-	if !inherited {
-		return "", nil
+	switch {
+	case len(mine) > 0:
+		return mine[len(mine)-1].source, nil
+	case inherited:
+		return above.source, nil
 	}
-	return last.source, nil
+	return "", nil
 }
 
 // AllowReplace lets a source replace built-in tools: one that the user trusts and whose settings say so.
@@ -90,7 +89,7 @@ func (r *Registry) AllowReplace(source string) {
 func (r *Registry) Unregister(source, name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept := slices.DeleteFunc(slices.Clone(r.own[name]), func(e entry) bool { return e.source == source })
+	kept := slices.DeleteFunc(slices.Clone(r.own[name]), func(e *entry) bool { return e.source == source })
 	removed := len(kept) < len(r.own[name])
 	r.own[name] = kept
 	if len(kept) == 0 {

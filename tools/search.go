@@ -19,6 +19,7 @@ type searchTool struct{ Base }
 const (
 	defaultFound = 5
 	maxFound     = 20
+	maxWaiting   = 2000 // bytes of what there is to find
 )
 
 // SearchTool is tool_search: it finds deferred tools by words or exact names, and has them loaded.
@@ -53,7 +54,7 @@ func (searchTool) Run(_ context.Context, env *Env, args json.RawMessage) (Result
 	if names, exact := strings.CutPrefix(query, "select:"); exact {
 		return selectTools(env.Tools, strings.Split(names, ",")), nil
 	}
-	found := rank(env.Tools.Deferred(), query)
+	found := rank(env.Tools.waiting(), query)
 	if len(found) == 0 {
 		return Refuse(Missing, fmt.Sprintf("no deferred tool matches %q. %s", query, waiting(env.Tools))), nil
 	}
@@ -126,12 +127,9 @@ func schemaText(s Spec) string {
 }
 
 func waiting(from *Registry) string {
-	var names []string
-	for _, s := range from.Deferred() {
-		names = append(names, s.Name)
-	}
-	if len(names) == 0 {
+	names := from.Announce(maxWaiting)
+	if names == "" {
 		return "Every tool you may use is loaded already."
 	}
-	return "Deferred tools: " + strings.Join(names, ", ")
+	return "Deferred tools: " + names
 }

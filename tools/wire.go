@@ -4,7 +4,7 @@ import "slices"
 
 // List is all visible tools, loaded or not, ascending by name: for people and for list_tools.
 func (r *Registry) List() []Spec {
-	return specs(r.entries(), func(entry) bool { return true })
+	return specs(r.entries(), func(*entry) bool { return true })
 }
 
 // Deferred is the visible tools that must be loaded before they can be called, ascending by name.
@@ -15,10 +15,10 @@ func (r *Registry) Freeze() { r.freeze(r.callable) }
 
 // FreezeReadOnly is Freeze for an ant that is to look only: every other tool is deferred too.
 func (r *Registry) FreezeReadOnly() {
-	r.freeze(func(e entry) bool { return e.spec.ReadOnly && r.callable(e) })
+	r.freeze(func(e *entry) bool { return e.spec.ReadOnly && r.callable(e) })
 }
 
-func (r *Registry) freeze(shown func(entry) bool) {
+func (r *Registry) freeze(shown func(*entry) bool) {
 	now := specs(r.entries(), shown)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -34,7 +34,10 @@ func (r *Registry) freeze(shown func(entry) bool) {
 // may no longer be called is left out.
 func (r *Registry) Specs() []Spec {
 	search, searches := r.visible(SearchName)
-	now := specs(r.entries(), r.callable)
+	var now []Spec
+	if !r.froze() {
+		now = specs(r.entries(), r.callable)
+	}
 	r.mu.Lock()
 	if r.frozen != nil {
 		now = slices.Clone(r.frozen)
@@ -49,6 +52,12 @@ func (r *Registry) Specs() []Spec {
 		_, ok := r.visible(s.Name)
 		return !ok
 	})
+}
+
+func (r *Registry) froze() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.frozen != nil
 }
 
 // Load opens deferred tools to this registry's owner for good, at the end of the wire order, and returns those
@@ -79,7 +88,7 @@ func (r *Registry) open(s Spec) bool {
 
 // isDeferred reports whether the tool is to be loaded first, whether or not it was: it registered so, or it
 // came after the freeze.
-func (r *Registry) isDeferred(e entry) bool {
+func (r *Registry) isDeferred(e *entry) bool {
 	if e.spec.Name == SearchName {
 		return false
 	}
@@ -92,7 +101,7 @@ func (r *Registry) isDeferred(e entry) bool {
 }
 
 // waits reports whether the tool is deferred and was not loaded.
-func (r *Registry) waits(e entry) bool {
+func (r *Registry) waits(e *entry) bool {
 	if !r.isDeferred(e) {
 		return false
 	}
@@ -101,9 +110,9 @@ func (r *Registry) waits(e entry) bool {
 	return !named(r.loaded, e.spec.Name)
 }
 
-func (r *Registry) callable(e entry) bool { return !r.waits(e) }
+func (r *Registry) callable(e *entry) bool { return !r.waits(e) }
 
-func specs(from []entry, keep func(entry) bool) []Spec {
+func specs(from []*entry, keep func(*entry) bool) []Spec {
 	out := make([]Spec, 0, len(from))
 	for _, e := range from {
 		if keep(e) {

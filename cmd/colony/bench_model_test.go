@@ -61,6 +61,7 @@ type benchModel struct {
 type benchVisit struct {
 	arrived, ended time.Time
 	tool           string
+	bytes          int64
 }
 
 func serveBench(script benchScript) *benchModel {
@@ -84,7 +85,8 @@ func (m *benchModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.visits = append(m.visits, benchVisit{arrived: arrived})
 		n = len(m.visits)
 	})
-	_, _ = io.Copy(io.Discard, r.Body) // a request that breaks off is noticed below
+	size, _ := io.Copy(io.Discard, r.Body) // a request that breaks off is noticed below
+	m.change(func() { m.visits[n-1].bytes = size })
 	reply := m.script(n)
 	switch {
 	case reply.status != 0:

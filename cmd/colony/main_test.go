@@ -102,7 +102,7 @@ func TestScripts(t *testing.T) {
 			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
 			"serve": serve, "unserved": unserved, "gomodule": goModule, "warm": warmCache, "python": namePython,
 			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "meanwhile": meanwhile, "nobody": nobodyLeft, "bytes": writeBytes,
-			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned, "block": block, "record": record,
+			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned, "block": block, "record": record, "mcptest": putServer, "mcphttp": serveTools,
 		},
 	})
 }

@@ -93,7 +93,7 @@ func (a *app) root() *cobra.Command {
 		a.cardsCmd(), a.configCmd(), a.trustCmd(), a.versionCmd(),
 		a.stopCmd(), a.pauseCmd(), a.retryCmd(), a.steerCmd(), a.answerCmd(), a.inboxCmd(),
 		a.diffCmd(), a.landCmd(), a.gcCmd(), a.resumeCmd(), a.replayCmd())
-	root.AddCommand(a.toolsCmd(), a.modelsCmd(), a.guardCmd(), a.doctorCmd(), a.sandboxCmd(), a.completionCmd())
+	root.AddCommand(a.toolsCmd(), a.modelsCmd(), a.guardCmd(), a.doctorCmd(), a.sandboxCmd(), a.completionCmd(), a.mcpCmd())
 	a.outside(root)
 	root.AddCommand(later()...)
 	a.completeWords(root)

@@ -26,7 +26,8 @@ var spoken = map[string][][]string{
 	"replay":  {{"replay", "r-1"}, {"replay", "r-1", "--json"}},
 	"sandbox": {}, "sandbox run": {{"sandbox", "run", "--json", "--", "true"}},
 	"status": {{"status"}, {"status", "r-1"}, {"status", "r-1", "--json"}}, "steer": {{"steer", "worker-1", "hello"}}, "stop": {{"stop"}, {"stop", "r-1"}},
-	"models": {}, "models list": {{"models", "list"}, {"models", "list", "--json"}},
+	"mcp": {}, "mcp add": {{"mcp", "add", "shown", "--", "true"}}, "mcp list": {{"mcp", "list"}, {"mcp", "list", "--json"}}, "mcp remove": {{"mcp", "remove", "shown"}},
+	"mcp test": {{"mcp", "test", "none"}}, "models": {}, "models list": {{"models", "list"}, {"models", "list", "--json"}},
 	"tools": {{"tools"}, {"tools", "--json"}, {"tools", "--card", "worker", "--explain", "sh"}}, "trust": {{"trust", "--print"}, {"trust", "--json"}}, "version": {{"version"}, {"version", "--json"}},
 }
 
