@@ -1,0 +1,205 @@
+package lsp_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"colony/lsp"
+	"colony/lsp/lsptest"
+	"colony/tools"
+	"colony/view"
+)
+
+const serverName = "lsptest-server"
+
+func TestMain(m *testing.M) {
+	lsptest.Main(serverName)
+	os.Exit(m.Run())
+}
+
+// fake is the server of tests in a mode.
+func fake(t *testing.T, mode string) lsp.Server {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), serverName)
+	if err := os.Symlink(self, link); err != nil {
+		t.Fatal(err)
+	}
+	return lsp.Server{Name: "fake", Argv: []string{link, mode}, Files: map[string]string{".x": "x"}, Watch: []string{"x.conf"}}
+}
+
+func fakeWorld(t *testing.T, mode string, wait time.Duration, files map[string]string) *world {
+	return newWorld(t, newServers(t, lsp.Parts{Known: []lsp.Server{fake(t, mode)}, Wait: wait}), files)
+}
+
+func told(r tools.Result) string {
+	_, text, _ := strings.Cut(r.Text, "\n\n")
+	return text
+}
+
+func problemsOf(t *testing.T, r tools.Result) view.Problems {
+	t.Helper()
+	for _, v := range r.Views {
+		if p, ok := v.(view.Problems); ok {
+			return p
+		}
+	}
+	t.Fatal("no problems in the view")
+	return view.Problems{}
+}
+
+// contract 49: what the edit brought comes first, then counts of what was there; a clean edit says so
+func TestAnEditSaysWhatItBrought(t *testing.T) {
+	for _, mode := range []string{lsptest.Plain, lsptest.Unnumbered, lsptest.Pull, lsptest.Asking, lsptest.Garbage} {
+		t.Run(mode, func(t *testing.T) {
+			w := fakeWorld(t, mode, 0, map[string]string{"a.x": "one bad\ntwo\nthree odd\n"})
+			r := w.edit("a.x", "two\n", "zero\ntwo bad\n")
+			want := "diagnostics (fake): this brought 1 error; there before: 1 error, 1 warning here\na.x:3:5: error: bad word"
+			if told(r) != want {
+				t.Errorf("got %q", told(r))
+			}
+			if p := problemsOf(t, r); !p.Fresh || len(p.Items) != 3 || !p.Items[0].New || p.Items[1].New || p.Items[0].Line != 3 {
+				t.Errorf("the view is %+v", p)
+			}
+			r = w.edit("a.x", "two bad\n", "two\n")
+			if want := "diagnostics (fake): nothing new; 1 gone; there before: 1 error, 1 warning here"; told(r) != want {
+				t.Errorf("got %q", told(r))
+			}
+		})
+	}
+}
+
+func TestAnEditSaysWhatItBrokeElsewhere(t *testing.T) {
+	w := fakeWorld(t, lsptest.Plain, 0, map[string]string{"d/a.x": "one\n", "d/b.x": "b\n"})
+	r := w.edit("d/a.x", "one", "breaks b.x")
+	if want := "diagnostics (fake): this brought 1 error in 1 other file\nd/b.x:1:1: error: broken by a.x"; told(r) != want {
+		t.Errorf("got %q", told(r))
+	}
+	r = w.edit("d/a.x", "breaks b.x", "one")
+	if want := "diagnostics (fake): nothing new; 1 gone"; told(r) != want {
+		t.Errorf("got %q", told(r))
+	}
+}
+
+// A batch of edits waits once: only its last result tells, of all of them.
+func TestABatchIsToldOnce(t *testing.T) {
+	w := fakeWorld(t, lsptest.Plain, 0, map[string]string{"a.x": "one\n", "b.x": "two\n"})
+	w.batch(w.call("read", map[string]any{"path": "a.x"}), w.call("read", map[string]any{"path": "b.x"}))
+	all := w.batch(
+		w.call("edit", map[string]any{"path": "a.x", "old": "one", "new": "bad"}),
+		w.call("write", map[string]any{"path": "c.x", "content": "odd\n"}),
+		w.call("edit", map[string]any{"path": "b.x", "old": "nowhere", "new": "x"}),
+	)
+	if told(all[0]) != "" || told(all[1]) != "" {
+		t.Errorf("an earlier one tells: %q, %q", all[0].Text, all[1].Text)
+	}
+	if want := "diagnostics (fake): this brought 1 error, 1 warning\na.x:1:1: error: bad word\nc.x:1:1: warning: odd word"; told(all[2]) != want || all[2].Fault == "" {
+		t.Errorf("got %q", all[2].Text)
+	}
+}
+
+// contract 49, LS01
+func TestWhatAnOlderVersionSaidIsNotToldAsCurrent(t *testing.T) {
+	w := fakeWorld(t, lsptest.Stale, 0, map[string]string{"a.x": "one bad\n"})
+	r := w.edit("a.x", "one bad", "one")
+	if want := "diagnostics (fake): nothing new; 1 gone"; told(r) != want {
+		t.Errorf("got %q", told(r))
+	}
+}
+
+// contract 49, LS02: the edit has happened and its result says so, inside the bound, whatever the server does
+func TestNoServerFailsOrHoldsAnEdit(t *testing.T) {
+	const bound = 700 * time.Millisecond
+	for mode, note := range map[string]string{
+		lsptest.Silent: "not fresh: fake did not answer within", lsptest.Deaf: "not fresh: fake did not answer within",
+		lsptest.Mute: "not fresh: fake did not answer within", lsptest.Dead: "not fresh: fake ended", lsptest.Mortal: "not fresh: fake ended",
+		lsptest.BadLength: "not fresh: fake ended", lsptest.Endless: "not fresh: fake ended", lsptest.Lying: "not fresh: fake did not answer",
+		lsptest.Working: "not fresh: fake did not answer within",
+	} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			w := fakeWorld(t, mode, bound, map[string]string{"a.x": "one\n"})
+			for i, text := range []string{"two", "three", "four", "five", "six"} {
+				before := []string{"one", "two", "three", "four", "five"}[i]
+				begun := time.Now()
+				r := w.edit("a.x", before, text)
+				if took := time.Since(begun); took > bound+1500*time.Millisecond {
+					t.Errorf("edit %d took %s", i, took)
+				}
+				if !strings.HasPrefix(r.Text, "edited a.x: 1 edit at line 1") {
+					t.Errorf("edit %d: %q", i, r.Text)
+				}
+				if i == 0 && !strings.Contains(told(r), note) {
+					t.Errorf("edit %d: %q, want %q", i, told(r), note)
+				}
+				if i == 4 && strings.Contains(note, "ended") && told(r) != "" {
+					t.Errorf("a server that ended so often is still asked: %q", told(r))
+				}
+			}
+		})
+	}
+}
+
+// LS04: bounded, with counts
+func TestAFloodIsCounted(t *testing.T) {
+	w := fakeWorld(t, lsptest.Flood, 0, map[string]string{"a.x": "one\n"})
+	r := w.edit("a.x", "one", "two")
+	if !strings.HasPrefix(told(r), "diagnostics (fake): this brought 2000 errors; 8000 more were not read\na.x:1:1: error: xxx") || !strings.Contains(told(r), "and 1990 more") {
+		t.Errorf("got %.300q", told(r))
+	}
+	if len(r.Text) > 8<<10 || len(problemsOf(t, r).Items) > 100 {
+		t.Errorf("%d bytes, %d items", len(r.Text), len(problemsOf(t, r).Items))
+	}
+}
+
+// contract 50, LS04: columns are converted, and addresses are percent-encoded
+func TestColumnsAreThoseOfPeople(t *testing.T) {
+	w := fakeWorld(t, lsptest.Plain, 0, map[string]string{"a b%ü#.x": "one\n"})
+	r := w.edit("a b%ü#.x", "one", "\U0001F600\U0001F600 ü bad")
+	if want := "diagnostics (fake): this brought 1 error\na b%ü#.x:1:6: error: bad word"; told(r) != want {
+		t.Errorf("got %q", told(r))
+	}
+}
+
+// contract 50: edits made by commands are noticed
+func TestWhatCommandsChangeIsNoticed(t *testing.T) {
+	w := fakeWorld(t, lsptest.Plain, 0, map[string]string{"a.x": "one\n", "b.x": "two\n"})
+	w.edit("a.x", "one", "1")
+	w.put("a.x", "1\nbad\n")
+	r := w.edit("b.x", "two", "2")
+	if want := "diagnostics (fake): nothing new; there before: 1 error in other files"; told(r) != want {
+		t.Errorf("got %q", told(r))
+	}
+	if err := os.Remove(filepath.Join(w.env.Root, "a.x")); err != nil {
+		t.Fatal(err)
+	}
+	w.edit("b.x", "2", "3")
+}
+
+// contract 50: each ant sees only its own worktree
+func TestAnAntSeesOnlyItsWorktree(t *testing.T) {
+	servers := newServers(t, lsp.Parts{Known: []lsp.Server{fake(t, lsptest.Plain)}})
+	one := newWorld(t, servers, map[string]string{"a.x": "one\n"})
+	two := newWorld(t, servers, map[string]string{"a.x": "two\n"})
+	one.edit("a.x", "one", "bad")
+	if r := two.edit("a.x", "two", "2"); told(r) != "diagnostics (fake): nothing new" {
+		t.Errorf("got %q", told(r))
+	}
+	if r := one.edit("a.x", "bad", "bad 1"); told(r) != "diagnostics (fake): nothing new; there before: 1 error here" {
+		t.Errorf("got %q", told(r))
+	}
+}
+
+// No file that no server knows is spoken of, and an ant that is told nothing waits for nothing.
+func TestNothingIsSaidWhereNobodyKnows(t *testing.T) {
+	w := fakeWorld(t, lsptest.Plain, 0, map[string]string{"a.txt": "one bad\n"})
+	if r := w.edit("a.txt", "one", "1"); told(r) != "" || len(r.Views) != 1 {
+		t.Errorf("got %q", r.Text)
+	}
+}

@@ -1,0 +1,277 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/conc/panics"
+
+	"colony/tools"
+	"colony/view"
+)
+
+// Show is what of diagnostics an ant is told.
+type Show string
+
+// What an ant may be told. The zero value is nothing.
+const (
+	ShowNothing  Show = "off"
+	ShowErrors   Show = "errors"
+	ShowWarnings Show = "warnings" // and errors
+	ShowAll      Show = "all"
+)
+
+// severity is the least bad one that is told; 0 for none.
+func (s Show) severity() int {
+	return map[Show]int{ShowErrors: 1, ShowWarnings: 2, ShowAll: 4}[s]
+}
+
+// Watch tells one ant what its edits broke. Its layers and Foresee may be used concurrently.
+type Watch struct {
+	all    *Servers
+	show   Show
+	redact func(string) string
+
+	mu    sync.Mutex // guards what follows
+	order []string   // the edits of the batch that is under way, by call
+	round *round
+}
+
+// round is the edits since an ant was last told of problems.
+type round struct {
+	spent time.Duration
+	kinds map[*kind]*edited
+	texts map[string]*string // of files before they were edited; nil where there was none
+}
+
+// edited is what one server knows of a round.
+type edited struct {
+	root   *root
+	err    error
+	before map[string]push
+	paths  []string
+}
+
+// Watch is for an ant that is told so much. What it is told passes redact.
+func (s *Servers) Watch(show Show, redact func(string) string) *Watch {
+	return &Watch{all: s, show: show, redact: redact, round: newRound()}
+}
+
+func newRound() *round {
+	return &round{kinds: map[*kind]*edited{}, texts: map[string]*string{}}
+}
+
+// edits reports whether a call is one that the ant is told of.
+func edits(p tools.Prepared) bool {
+	if p.Call.Name == "symbols" {
+		var args struct{ Action string }
+		return json.Unmarshal(p.Call.Args, &args) == nil && args.Action == "rename"
+	}
+	return p.Call.Name == "edit" || p.Call.Name == "write"
+}
+
+// Foresee learns which edits a batch holds: the ant is told of all of them with the last.
+func (w *Watch) Foresee(calls []tools.Prepared) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.order = nil
+	for _, p := range calls {
+		if p.Refused == nil && edits(p) {
+			w.order = append(w.order, p.Call.ID)
+		}
+	}
+}
+
+// Fold adds to the result of the last edit of a batch what all of them broke. It stands round the layers that may refuse a call.
+func (w *Watch) Fold() tools.Layer {
+	return func(next tools.Handler) tools.Handler {
+		return func(ctx context.Context, env *tools.Env, p tools.Prepared) (tools.Result, error) {
+			r, err := next(ctx, env, p)
+			if err != nil || !edits(p) || w.show.severity() == 0 || !w.last(p.Call.ID) {
+				return r, err
+			}
+			for _, report := range w.tell(ctx, env) {
+				r.Text = strings.TrimRight(r.Text, "\n") + "\n\n" + w.redact(report.text())
+				shown := report.view()
+				for i := range shown.Items {
+					shown.Items[i].Text = w.redact(shown.Items[i].Text)
+				}
+				r.Views = append(slices.Clip(r.Views), view.View(shown))
+			}
+			return r, nil
+		}
+	}
+}
+
+// last reports whether no further edit of the batch is to come after a call.
+func (w *Watch) last(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := slices.Index(w.order, id)
+	return at < 0 || at == len(w.order)-1
+}
+
+// Before lets servers know files as they are before an edit. It stands inside the layers that may refuse a call.
+func (w *Watch) Before() tools.Layer {
+	return func(next tools.Handler) tools.Handler {
+		return func(ctx context.Context, env *tools.Env, p tools.Prepared) (tools.Result, error) {
+			if edits(p) && w.show.severity() > 0 {
+				w.mu.Lock()
+				for _, path := range p.Effects.Writes[:min(len(p.Effects.Writes), maxDocs/2)] {
+					w.prepare(ctx, env, path)
+				}
+				w.mu.Unlock()
+			}
+			return next(ctx, env, p)
+		}
+	}
+}
+
+// bounded does something with a server within what is left of the round's time. It never fails the call.
+func (w *Watch) bounded(ctx context.Context, k *kind, do func(context.Context) error) (err error) {
+	now := w.all.parts.Now
+	begun := now()
+	timed, cancel := context.WithTimeout(ctx, k.patience()-w.round.spent)
+	defer cancel()
+	if crash := panics.Try(func() { err = do(timed) }); crash != nil {
+		err = fmt.Errorf("colony broke down: %v", crash.Value)
+	}
+	w.round.spent += now().Sub(begun)
+	if ctx.Err() == nil {
+		k.answered(!errors.Is(err, context.DeadlineExceeded))
+	}
+	return err
+}
+
+// prepare notes a file as it is before it is edited, and shows it to its server. mu is held.
+func (w *Watch) prepare(ctx context.Context, env *tools.Env, path string) {
+	if _, in := within(env.Root, path); !in {
+		return
+	}
+	kinds := w.all.kindsOf(path)
+	if _, again := w.round.texts[path]; again || len(kinds) == 0 {
+		return
+	}
+	text, at, there := read(env.Root, path)
+	w.round.texts[path] = nil
+	if there {
+		w.round.texts[path] = &text
+	}
+	k := kinds[0]
+	for i := 1; k.over() && i < len(kinds); i++ {
+		k = kinds[i]
+	}
+	e := w.round.kinds[k]
+	if e == nil {
+		e = &edited{}
+		w.round.kinds[k] = e
+	}
+	e.paths = append(e.paths, path)
+	if e.err != nil {
+		return
+	}
+	e.err = w.bounded(ctx, k, func(ctx context.Context) (err error) {
+		if e.root, err = k.open(ctx, env.Root); err != nil {
+			return err
+		}
+		done, err := e.root.take(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+		return e.see(ctx, path, text, at, there)
+	})
+}
+
+// see lets the server know a file before it is edited, and hears what is wrong then.
+func (e *edited) see(ctx context.Context, path, text string, at stamp, there bool) error {
+	r := e.root
+	since := r.server.mark()
+	if _, err := r.notice(ctx, e.paths...); err != nil {
+		return err
+	}
+	var shown []string
+	if there {
+		if err := r.show(ctx, path, text, at); err != nil {
+			return err
+		}
+		shown = append(shown, path)
+	}
+	if r.opened {
+		if err := r.hear(ctx, since, shown...); err != nil {
+			return err
+		}
+	}
+	state := r.state()
+	if e.before == nil {
+		e.before = state
+	}
+	e.before[path] = state[path]
+	return nil
+}
+
+// tell ends the round and says what it came to.
+func (w *Watch) tell(ctx context.Context, env *tools.Env) []*report {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []*report
+	for _, k := range w.all.kinds {
+		e := w.round.kinds[k]
+		if e == nil || !w.wrote(env, e) {
+			continue
+		}
+		var out *report
+		if e.err == nil {
+			e.err = w.bounded(ctx, k, func(ctx context.Context) (err error) {
+				done, err := e.root.take(ctx)
+				if err != nil {
+					return err
+				}
+				defer done()
+				out, err = w.judge(ctx, e)
+				return err
+			})
+		}
+		if e.err != nil {
+			out = w.failed(k, e.err)
+		}
+		if out != nil {
+			all = append(all, out)
+		}
+	}
+	w.round = newRound()
+	return all
+}
+
+// wrote reports whether a file of the round is another than it was.
+func (w *Watch) wrote(env *tools.Env, e *edited) bool {
+	return slices.ContainsFunc(e.paths, func(path string) bool {
+		now, _, there := read(env.Root, path)
+		was := w.round.texts[path]
+		return there != (was != nil) || there && now != *was
+	})
+}
+
+// failed is the report of a server that gave none; nil where there is nothing to say.
+func (w *Watch) failed(k *kind, err error) *report {
+	late := k.def.Name + " ended"
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		late = fmt.Sprintf("%s did not answer within %s", k.def.Name, w.all.parts.Wait)
+	case errors.Is(err, context.Canceled):
+		return nil
+	case k.over():
+		if !k.sayOnce() {
+			return nil
+		}
+		late = k.def.Name + " ended too often and is not asked any more"
+	}
+	w.all.parts.Log("language server %s: %v", k.def.Name, err)
+	return &report{server: k.def.Name, late: late}
+}
