@@ -44,7 +44,7 @@ func (s *Sandbox) wrapped(ctx context.Context, j Job) (Exit, error) {
 	if err != nil {
 		return Exit{}, fmt.Errorf("sandbox: write order: %w", err)
 	}
-	h, err := launch("/proc/self/exe", append([]string{wrapperName, bwrap}, wrapArgs(o.Places, os.Geteuid() == 0)...), files, &syscall.SysProcAttr{Setsid: true})
+	h, err := launch("/proc/self/exe", append([]string{wrapperName, bwrap}, wrapArgs(o.Places, os.Geteuid() == 0)...), j.Stdin, files, &syscall.SysProcAttr{Setsid: true})
 	if err != nil {
 		return Exit{}, err
 	}

@@ -26,6 +26,17 @@ func environment(from []string, home string) []string {
 	return env
 }
 
+// given are the variables that a job has beside its own.
+func (s *Sandbox) given(j Job) []string {
+	if !j.Bare {
+		return s.env
+	}
+	return slices.DeleteFunc(slices.Clone(s.env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return name != "PATH" && name != "LANG" && name != "TERM"
+	})
+}
+
 func passes(name string) bool {
 	switch name {
 	case "PATH", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME",

@@ -93,7 +93,7 @@ func (s *Sandbox) locked(ctx context.Context, j Job) (exit Exit, err error) {
 	if err != nil {
 		return Exit{}, fmt.Errorf("sandbox: write order: %w", err)
 	}
-	h, err := launch("/proc/self/exe", []string{lockedName}, nil, &syscall.SysProcAttr{Setsid: true})
+	h, err := launch("/proc/self/exe", []string{lockedName}, j.Stdin, nil, &syscall.SysProcAttr{Setsid: true})
 	if err != nil {
 		return Exit{}, err
 	}

@@ -19,7 +19,7 @@ import (
 
 // plain runs a job unconfined.
 func (s *Sandbox) plain(ctx context.Context, j Job) (Exit, error) {
-	j.Env = merge(s.env, []string{"HOME=" + s.home}, j.Env)
+	j.Env = merge(s.given(j), []string{"HOME=" + s.home}, j.Env)
 	return grouped(ctx, j)
 }
 
@@ -33,6 +33,9 @@ func grouped(ctx context.Context, j Job) (Exit, error) {
 	cmd.Dir = j.Dir
 	cmd.Env = j.Env
 	cmd.Stdout, cmd.Stderr = j.Stdout, j.Stderr
+	if j.Stdin != nil {
+		cmd.Stdin = j.Stdin
+	}
 	cmd.WaitDelay = 200 * time.Millisecond // a survivor may hold the output; it is killed next
 	cmd.SysProcAttr = ownGroup()
 	group := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -58,13 +58,13 @@ func (s *Sandbox) confined(ctx context.Context, j Job) (Exit, error) {
 	if err != nil {
 		return Exit{}, fmt.Errorf("sandbox: write order: %w", err)
 	}
-	if h := s.spare.Swap(nil); h != nil {
+	if h := s.spareFor(j); h != nil {
 		exit, err := s.serve(ctx, h, j, told)
 		if !errors.Is(err, errUnbegun) {
 			return exit, err
 		}
 	}
-	h, err := start()
+	h, err := start(j.Stdin)
 	if err != nil {
 		return Exit{}, err
 	}
@@ -75,7 +75,7 @@ func (s *Sandbox) confined(ctx context.Context, j Job) (Exit, error) {
 func (s *Sandbox) order(j Job) order {
 	o := order{
 		Argv: j.Argv, Dir: j.Dir, Places: s.view(j), Processes: s.processes, Memory: s.memory, Joined: oneWriter(j.Stdout, j.Stderr),
-		Env: merge(s.env, []string{"HOME=/tmp/home", "TMPDIR=/tmp"}, j.Env),
+		Env: merge(s.given(j), []string{"HOME=/tmp/home", "TMPDIR=/tmp"}, j.Env),
 	}
 	for _, w := range j.Ways {
 		o.Ports = append(o.Ports, w.Port)

@@ -75,6 +75,10 @@ type Job struct {
 	// both are in memory and end with the job.
 	Scratch        string
 	Stdout, Stderr io.Writer // nil discards
+	Stdin          *os.File  // nil is empty
+	// Bare is for a program that is not the user's own: of the variables that jobs have it gets PATH, HOME, TMPDIR, LANG and
+	// TERM alone.
+	Bare bool
 }
 
 // Bind is a place at which a job sees, read-only, what lies somewhere else.

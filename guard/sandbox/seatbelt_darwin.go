@@ -42,7 +42,7 @@ func (s *Sandbox) confined(ctx context.Context, j Job) (exit Exit, err error) {
 	}
 	limited := "ulimit -c 0; ulimit -u " + strconv.Itoa(s.processes) + `; exec "$@"`
 	j.Argv = append([]string{sandboxExec, "-p", seatbelt(s.view(j)), "/bin/sh", "-c", limited, "sh"}, j.Argv...)
-	j.Env = merge(s.env, []string{"HOME=" + home, "TMPDIR=" + j.Scratch}, j.Env)
+	j.Env = merge(s.given(j), []string{"HOME=" + home, "TMPDIR=" + j.Scratch}, j.Env)
 	return grouped(ctx, j)
 }
 

@@ -24,12 +24,12 @@ type helper struct {
 }
 
 // start starts a helper in namespaces of its own, which waits for its order and ends when colony does.
-func start() (*helper, error) {
-	return launch("/proc/self/exe", []string{helperName}, nil, namespaces())
+func start(stdin *os.File) (*helper, error) {
+	return launch("/proc/self/exe", []string{helperName}, stdin, nil, namespaces())
 }
 
 // launch starts a program that is a helper, or makes itself one; it finds the further files from firstFD on.
-func launch(program string, argv []string, files []*os.File, attr *syscall.SysProcAttr) (*helper, error) {
+func launch(program string, argv []string, stdin *os.File, files []*os.File, attr *syscall.SysProcAttr) (*helper, error) {
 	orderR, orderW, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
@@ -48,6 +48,9 @@ func launch(program string, argv []string, files []*os.File, attr *syscall.SysPr
 	h.cmd.Env = []string{"GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=none"}
 	h.cmd.Dir = "/"
 	h.cmd.Stdout, h.cmd.Stderr = &h.out, &h.errs
+	if stdin != nil {
+		h.cmd.Stdin = stdin
+	}
 	h.cmd.ExtraFiles = append([]*os.File{orderR, reportW}, files...)
 	h.cmd.WaitDelay = pipeGrace
 	h.cmd.SysProcAttr = attr
@@ -102,13 +105,21 @@ func (s *Sandbox) makeSpare() {
 	if s.jobs.Add(1) <= spareAfter || s.closed.Load() || s.spare.Load() != nil {
 		return
 	}
-	h, err := start()
+	h, err := start(nil)
 	if err != nil {
 		return
 	}
 	if !s.spare.CompareAndSwap(nil, h) {
 		h.drop()
 	}
+}
+
+// spareFor takes the helper that is kept ready, where the job can have it: one that reads what it is sent cannot.
+func (s *Sandbox) spareFor(j Job) *helper {
+	if j.Stdin != nil {
+		return nil
+	}
+	return s.spare.Swap(nil)
 }
 
 // Close ends the helper that is kept ready. No job may be started after it. A nil Sandbox has none.
