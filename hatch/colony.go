@@ -21,6 +21,7 @@ import (
 	"colony/guard/sandbox"
 	"colony/guard/secrets"
 	"colony/ledger"
+	"colony/lsp"
 	"colony/model"
 	"colony/plan"
 	"colony/queen"
@@ -93,6 +94,7 @@ type Colony struct {
 	mode      string
 	policies  map[string]*guard.Policy // by card
 	registry  *tools.Registry
+	servers   *lsp.Servers
 	secrets   *secrets.Detector
 	store     *event.Store
 	log       *tally
@@ -327,6 +329,7 @@ func (c *Colony) Log() event.Log { return c.log }
 
 // Close ends the log and the sandbox, and removes what the ants left in their /tmp.
 func (c *Colony) Close() error {
+	c.servers.Close()
 	c.box.Close()
 	c.sweep()
 	return errors.Join(c.store.Close(), c.forget())
@@ -384,6 +387,9 @@ func (c *Colony) openLog(ctx context.Context) (err error) {
 		return err
 	}
 	if c.routed, err = c.routes(); err != nil {
+		return err
+	}
+	if c.servers, err = c.languages(); err != nil {
 		return err
 	}
 	c.registry, err = c.toolsWith(nobodyPlans)

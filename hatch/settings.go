@@ -100,6 +100,7 @@ type settings struct {
 	permissions permissionSettings
 	hooks       hookSettings
 	limits      limitSettings
+	lsp         lspSettings
 	models      map[string]modelSettings
 	providers   map[string]providerSettings
 }
@@ -107,7 +108,7 @@ type settings struct {
 func readSettings(from *configs.Settings) (settings, error) {
 	var s settings
 	for name, into := range map[string]any{
-		"run": &s.run, "sandbox": &s.sandbox, "permissions": &s.permissions, "hooks": &s.hooks, "limits": &s.limits, "models": &s.models, "providers": &s.providers,
+		"run": &s.run, "sandbox": &s.sandbox, "permissions": &s.permissions, "hooks": &s.hooks, "limits": &s.limits, "lsp": &s.lsp, "models": &s.models, "providers": &s.providers,
 	} {
 		if err := section(from, name, into); err != nil {
 			return settings{}, err
@@ -135,6 +136,9 @@ const (
 
 // check looks at what is said of models and providers.
 func (s settings) check() error {
+	if err := s.lsp.check(); err != nil {
+		return err
+	}
 	for name, m := range s.models {
 		key := "models." + name
 		if _, err := model.ParsePrice(m.Price); m.Price != "" && m.Price != string(event.Free) && err != nil {

@@ -63,6 +63,9 @@ func (s Server) language(path string) (string, bool) {
 	return id, ok
 }
 
+// Reads reports whether a file is one of the server's.
+func (s Server) Reads(path string) bool { _, ok := s.language(path); return ok }
+
 // watches reports whether the server reads a file that it was not given.
 func (s Server) watches(path string) bool {
 	_, ok := s.language(path)

@@ -11,6 +11,7 @@ import (
 
 	"colony/guard/sandbox"
 	"colony/hatch"
+	"colony/lsp/lsptest"
 	"colony/model/scripted"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -23,8 +24,12 @@ var built string
 // $ORGANISATION instead of /etc/colony.
 const underOrganisation = "orgcolony"
 
+// languageServer is a name of this test as a program: a language server in one of lsptest's modes.
+const languageServer = "lsptest-server"
+
 func TestMain(m *testing.M) {
 	sandbox.Helper()
+	lsptest.Main(languageServer)
 	if filepath.Base(os.Args[0]) == underOrganisation {
 		os.Exit(run(context.Background(), &app{
 			args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ, slept: slept,
@@ -48,6 +53,9 @@ func runTests(m *testing.M) int {
 	self, err := os.Executable()
 	if err == nil {
 		err = os.Symlink(self, filepath.Join(built, underOrganisation))
+	}
+	if err == nil {
+		err = os.Link(self, filepath.Join(built, languageServer))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
