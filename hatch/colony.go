@@ -302,14 +302,14 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 }
 
 // ownTools are the tools that come with colony.
-func ownTools(shLimit time.Duration, check queen.PlanCheck, help queen.Help) []tools.Tool {
-	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check), queen.HatchTool(help))
+func ownTools(shLimit time.Duration, check queen.PlanCheck, help queen.Help, servers *lsp.Servers) []tools.Tool {
+	return append(builtin.All(shLimit), lsp.SymbolsTool(servers), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check), queen.HatchTool(help))
 }
 
 // ToolNames are the names of the tools that come with colony.
 func ToolNames() []string {
 	var names []string
-	for _, t := range ownTools(0, nobodyPlans, nobodyHelps) {
+	for _, t := range ownTools(0, nobodyPlans, nobodyHelps, nobodySpeaks()) {
 		names = append(names, t.Spec().Name)
 	}
 	return names
@@ -318,7 +318,7 @@ func ToolNames() []string {
 // toolsWith is the registry from which ants' are carved, with this check of plans.
 func (c *Colony) toolsWith(check queen.PlanCheck) (*tools.Registry, error) {
 	warn := c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn})
-	return c.parts.allTools(warn, time.Duration(c.settings.limits.Sh), check, c.help)
+	return c.parts.allTools(warn, time.Duration(c.settings.limits.Sh), check, c.help, c.servers)
 }
 
 // Since is where the log ended when this process took the run up.

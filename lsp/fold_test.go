@@ -1,9 +1,12 @@
 package lsp_test
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -202,4 +205,72 @@ func TestNothingIsSaidWhereNobodyKnows(t *testing.T) {
 	if r := w.edit("a.txt", "one", "1"); told(r) != "" || len(r.Views) != 1 {
 		t.Errorf("got %q", r.Text)
 	}
+}
+
+// The worktree that was least recently edited is closed for another, and an ended ant's is closed too.
+func TestFewWorktreesAreOpen(t *testing.T) {
+	starts := 0
+	begin := start()
+	servers := newServers(t, lsp.Parts{Known: []lsp.Server{fake(t, lsptest.Plain)}, Roots: 2, Start: func(ctx context.Context, argv []string, root string) (io.ReadWriteCloser, error) {
+		starts++
+		return begin(ctx, argv, root)
+	}})
+	var worlds []*world
+	for range 5 {
+		w := newWorld(t, servers, map[string]string{"a.x": "one\n"})
+		w.edit("a.x", "one", "bad")
+		worlds = append(worlds, w)
+	}
+	for _, w := range worlds {
+		if r := w.edit("a.x", "bad", "two"); told(r) != "diagnostics (fake): nothing new; 1 gone" {
+			t.Errorf("got %q", told(r))
+		}
+		servers.Leave(w.env.Root)
+	}
+	if starts != 1 {
+		t.Errorf("%d servers were started for five worktrees", starts)
+	}
+}
+
+// A server that nobody asks is ended, and started again when it is needed.
+func TestAnIdleServerIsEnded(t *testing.T) {
+	ended, idle := make(chan struct{}), make(chan time.Time)
+	begin, now := start(), time.Now()
+	var clock sync.Mutex
+	p := lsp.Parts{Known: []lsp.Server{fake(t, lsptest.Plain)}, Wait: 20 * time.Second, Idle: time.Hour, Roots: 4, Log: t.Logf,
+		Now: func() time.Time { clock.Lock(); defer clock.Unlock(); return now },
+		After: func(d time.Duration) <-chan time.Time {
+			if d > time.Minute {
+				return idle
+			}
+			return time.After(d)
+		},
+		Start: func(ctx context.Context, argv []string, root string) (io.ReadWriteCloser, error) {
+			rw, err := begin(ctx, argv, root)
+			return closing{rw, ended}, err
+		}}
+	servers := lsp.New(p)
+	t.Cleanup(servers.Close)
+	w := newWorld(t, servers, map[string]string{"a.x": "one\n"})
+	w.edit("a.x", "one", "two")
+	clock.Lock()
+	now = now.Add(2 * time.Hour)
+	clock.Unlock()
+	idle <- now
+	<-ended
+	if r := w.edit("a.x", "two", "bad"); !strings.HasPrefix(told(r), "diagnostics (fake): this brought 1 error") {
+		t.Errorf("got %q", told(r))
+	}
+	go func() { <-ended }()
+}
+
+type closing struct {
+	io.ReadWriteCloser
+	ended chan struct{}
+}
+
+func (c closing) Close() error {
+	err := c.ReadWriteCloser.Close()
+	c.ended <- struct{}{}
+	return err
 }

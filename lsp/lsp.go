@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/sourcegraph/conc"
@@ -42,11 +45,14 @@ type Servers struct {
 	ctx   context.Context
 	end   context.CancelFunc
 	tasks conc.WaitGroup // starts, and the lives of servers
+
+	mu      sync.Mutex          // guards renames
+	renames map[string]renaming // by worktree and ant: what was last shown
 }
 
 // New starts nothing: a server is started when it is first needed.
 func New(p Parts) *Servers {
-	s := &Servers{parts: p}
+	s := &Servers{parts: p, renames: map[string]renaming{}}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	for _, known := range p.Known {
 		s.kinds = append(s.kinds, newKind(s, known))
@@ -62,6 +68,9 @@ func (s *Servers) Close() {
 
 // Leave closes a worktree in every server that has it open.
 func (s *Servers) Leave(root string) {
+	s.mu.Lock()
+	maps.DeleteFunc(s.renames, func(key string, _ renaming) bool { return strings.HasPrefix(key, root+"\x00") })
+	s.mu.Unlock()
 	for _, k := range s.kinds {
 		k.leave(root)
 	}

@@ -73,6 +73,7 @@ func newServers(t *testing.T, p lsp.Parts) *lsp.Servers {
 	if p.Start == nil {
 		p.Start = start()
 	}
+	p.Rewrite = builtin.Rewrite
 	p.Now, p.After, p.Log = time.Now, time.After, t.Logf
 	s := lsp.New(p)
 	t.Cleanup(s.Close)
@@ -99,7 +100,7 @@ func newWorld(t *testing.T, servers *lsp.Servers, files map[string]string) *worl
 	}
 	w.handler = tools.Stack(tools.Invoke, w.watch.Fold(), effects, w.watch.Before())
 	registry := tools.NewRegistry(io.Discard)
-	for _, tool := range builtin.All(time.Minute) {
+	for _, tool := range append(builtin.All(time.Minute), lsp.SymbolsTool(servers)) {
 		if err := registry.Register(tools.BuiltIn, tool); err != nil {
 			t.Fatal(err)
 		}
@@ -163,4 +164,18 @@ func (w *world) edit(name, before, after string) tools.Result {
 		w.t.Fatal(r.Text)
 	}
 	return r
+}
+
+func (w *world) symbols(args map[string]any) tools.Result {
+	w.t.Helper()
+	return w.batch(w.call("symbols", args))[0]
+}
+
+func (w *world) text(name string) string {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.env.Root, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(data)
 }

@@ -83,12 +83,13 @@ func TestScripts(t *testing.T) {
 			}
 			return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600)
 		},
+		Condition: hasServer,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"model": serveModel, "billed": billedAsCounted, "commit": commitAll, "code": exitCode,
 			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
 			"serve": serve, "unserved": unserved, "gomodule": goModule, "python": namePython,
 			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "meanwhile": meanwhile, "nobody": nobodyLeft, "bytes": writeBytes,
-			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned, "block": block, "record": record,
+			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned, "servers": realServers, "block": block, "record": record,
 		},
 	})
 }

@@ -33,18 +33,20 @@ const (
 	Lying      = "lying"      // a Content-Length far over what comes
 	Flood      = "flood"      // ten thousand diagnostics of 4 KB
 	Asking     = "asking"     // waits for answers before it says anything
+	Renaming   = "renaming"   // renames the word one in open files; to outside, overlap or create in ways that it must not
 	Working    = "working"    // says that it works, and never that it is done
 )
 
 // server is one life of the server.
 type server struct {
-	mode   string
-	in     *bufio.Reader
-	out    io.Writer
-	texts  map[string]string
-	before map[string]string
-	waits  int
-	held   []func()
+	mode    string
+	in      *bufio.Reader
+	out     io.Writer
+	texts   map[string]string
+	before  map[string]string
+	waits   int
+	renames int
+	held    []func()
 }
 
 // Serve speaks until the input ends.
@@ -76,6 +78,7 @@ type message struct {
 			Version int    `json:"version"`
 		} `json:"textDocument"`
 		ContentChanges []struct{ Text string } `json:"contentChanges"`
+		NewName        string                  `json:"newName"`
 	} `json:"params"`
 }
 
@@ -112,6 +115,7 @@ func (s *server) heard(m message) bool {
 	switch m.Method {
 	case "initialize":
 		can := map[string]any{"textDocumentSync": 1, "workspace": map[string]any{"workspaceFolders": map[string]any{"supported": true, "changeNotifications": true}}}
+		can["renameProvider"] = s.mode == Renaming
 		if s.mode == Pull {
 			can["diagnosticProvider"] = map[string]any{"interFileDependencies": true}
 		}
@@ -126,6 +130,8 @@ func (s *server) heard(m message) bool {
 		delete(s.texts, doc.URI)
 	case "textDocument/diagnostic":
 		s.answer(m.ID, map[string]any{"kind": "", "items": found(s.texts[doc.URI])})
+	case "textDocument/rename":
+		s.answer(m.ID, s.rename(doc.URI, m.Params.NewName))
 	case "":
 		if s.waits > 0 {
 			if s.waits--; s.waits == 0 {
@@ -216,6 +222,25 @@ func (s *server) publish(uri string, version int, all []any) {
 		params["version"] = version
 	}
 	s.send(map[string]any{"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": params})
+}
+
+// rename is the edits of a rename, each time with one more letter: what was shown must be what is done.
+func (s *server) rename(uri, name string) any {
+	s.renames++
+	edit := func(from, to int, text string) any {
+		return map[string]any{"newText": text, "range": map[string]any{"start": map[string]any{"line": 0, "character": from}, "end": map[string]any{"line": 0, "character": to}}}
+	}
+	switch name {
+	case "outside":
+		return map[string]any{"changes": map[string]any{"file:///etc/hostname": []any{edit(0, 3, name)}}}
+	case "up":
+		return map[string]any{"changes": map[string]any{uri[:strings.LastIndex(uri, "/")] + "/%2e%2e/other.x": []any{edit(0, 3, name)}}}
+	case "overlap":
+		return map[string]any{"changes": map[string]any{uri: []any{edit(0, 3, name), edit(1, 2, name)}}}
+	case "create":
+		return map[string]any{"documentChanges": []any{map[string]any{"kind": "create", "uri": uri + "2"}}}
+	}
+	return map[string]any{"documentChanges": []any{map[string]any{"textDocument": map[string]any{"uri": uri, "version": nil}, "edits": []any{edit(0, 3, name+strings.Repeat("z", s.renames))}}}}
 }
 
 // found are the diagnostics of a text, with columns in UTF-16.
