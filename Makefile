@@ -1,12 +1,13 @@
-# colony: make demo | test | check | security | fuzz | damage | many | kill | chaos | bench | install
+# colony: make demo | test | check | security | fuzz | damage | many | kill | chaos | bench | servers | install
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -ldflags "-X main.version=$(VERSION)"
+GOPLS := v0.23.0
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 RACE := $(shell command -v $${CC:-gcc} >/dev/null 2>&1 && echo -race)
 DATADIR := $(CURDIR)/.cache
 
-.PHONY: demo build test check security fuzz damage many kill chaos bench install
+.PHONY: demo build test check security fuzz damage many kill chaos bench servers install
 
 build:
 	@$(GO) build $(LDFLAGS) -o bin/colony ./cmd/colony
@@ -14,8 +15,9 @@ build:
 demo: build
 	@bin/colony demo
 
-# The tests need Go, git and bash, and nothing else; modules come pinned by go.sum.
-test:
+# The tests need Go, git and bash; modules come pinned by go.sum. Those that talk to real servers of others are skipped
+# where there is no npm.
+test: servers
 	@$(if $(RACE),echo "tests run with the race detector",echo "tests run without the race detector: no C compiler was found")
 	@$(GO) test $(RACE) -timeout 60m ./...
 
@@ -25,6 +27,17 @@ check:
 	@GOBIN=$(DATADIR)/bin $(GO) install $(STATICCHECK) && $(DATADIR)/bin/staticcheck ./...
 	@$(GO) mod tidy -diff
 	@$(MAKE) --no-print-directory test
+
+# Real servers for tests: a language server for Go, and what testdata/servers/package.json pins.
+SERVERS := $(DATADIR)/servers
+servers: $(DATADIR)/bin/gopls-$(GOPLS) $(if $(shell command -v npm),$(SERVERS)/installed)
+
+$(DATADIR)/bin/gopls-$(GOPLS):
+	@GOBIN=$(DATADIR)/bin $(GO) install golang.org/x/tools/gopls@$(GOPLS) && touch $@
+
+$(SERVERS)/installed: testdata/servers/package.json testdata/servers/package-lock.json
+	@mkdir -p $(SERVERS) && cp $^ $(SERVERS)
+	@npm_config_cache=$(DATADIR)/npm npm ci --prefix $(SERVERS) --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel error >/dev/null && touch $@
 
 # What docs/security.md says, measured now: each row is from a test that fails where its goal is missed, but for S10, a time.
 security:

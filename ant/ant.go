@@ -32,7 +32,7 @@ type Parts struct {
 	Foresee        func(context.Context, *tools.Env, []tools.Prepared) error // opens the questions of a batch together
 	Calls          func(int) error                                           // counts calls against the caps; a *model.CapError refuses
 	Low            func() (string, error)                                    // a word on what is left of the caps, when it is little and not yet said
-	Heard          func() []string                                           // texts from outside since the last time, for the next tool boundary
+	Heard          func(context.Context) []event.AntTold                     // what came from outside since the last time, for the next tool boundary
 	Window         Window
 	Memory         *Memory // of an earlier life, or NewMemory
 }
@@ -112,8 +112,8 @@ const noCall = "Text alone ends nothing. Go on with calls; when the task is fini
 
 // listen tells the ant what came from outside and what is left of its caps, where that is little.
 func (a *Ant) listen(ctx context.Context) error {
-	for _, text := range a.parts.Heard() {
-		if err := a.Tell(ctx, "steering", text); err != nil {
+	for _, told := range a.parts.Heard(ctx) {
+		if err := a.Tell(ctx, told.Kind, told.Text); err != nil {
 			return err
 		}
 	}

@@ -96,7 +96,7 @@ func hatchedWith(t interface{ Fatal(...any) }, log *event.Memory, memory *ant.Me
 		Run: "r", Task: "t", Ant: "a", System: ant.System("worker", "Work.", nil), Model: s, Name: "m", OutputLimit: 100,
 		Env: n.env, Log: log, Width: 4, Nudges: 1, Layers: []tools.Layer{tools.Refused()}, Calls: func(c int) error { return n.calls(c) },
 		Foresee: func(context.Context, *tools.Env, []tools.Prepared) error { n.foresee(); return nil },
-		Low:     func() (string, error) { return "", nil }, Memory: memory, Heard: func() []string { return nil },
+		Low:     func() (string, error) { return "", nil }, Memory: memory, Heard: func(context.Context) []event.AntTold { return nil },
 		Window: ant.Window{Tokens: func() int { return 0 }, Learn: func(int) {}},
 	})
 	if err != nil {

@@ -67,7 +67,7 @@ func narrow(t *testing.T, window int, summing string, replies ...model.Message) 
 		Run: "r", Task: "t", Ant: "a", System: ant.System("worker", "Work.", nil), Model: n.model, Name: "m", OutputLimit: 1000,
 		Env: n.env, Log: n.log, Width: 4, Nudges: 1, Layers: []tools.Layer{tools.Refused()}, Calls: func(int) error { return nil },
 		Foresee: func(context.Context, *tools.Env, []tools.Prepared) error { return nil }, Window: w,
-		Low: func() (string, error) { return "", nil }, Memory: ant.NewMemory("/w"), Heard: func() []string { return nil },
+		Low: func() (string, error) { return "", nil }, Memory: ant.NewMemory("/w"), Heard: func(context.Context) []event.AntTold { return nil },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func relearn(t *testing.T, n *nest, p model.Provider) *ant.Ant {
 		Env: n.env, Log: n.log, Width: 4, Nudges: 1, Layers: []tools.Layer{tools.Refused()}, Calls: func(int) error { return nil },
 		Foresee: func(context.Context, *tools.Env, []tools.Prepared) error { return nil },
 		Window:  ant.Window{Tokens: func() int { return window }, Learn: func(n int) { window = n }},
-		Low:     func() (string, error) { return "", nil }, Memory: ant.NewMemory("/w"), Heard: func() []string { return nil },
+		Low:     func() (string, error) { return "", nil }, Memory: ant.NewMemory("/w"), Heard: func(context.Context) []event.AntTold { return nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -44,8 +44,9 @@ type life struct {
 	asked   atomic.Int64            // questions
 	denied  atomic.Bool             // a permission was not given
 	cut     context.CancelCauseFunc // ends this ant only
-	ears    sync.Mutex              // guards heard and waiting
+	ears    sync.Mutex              // guards heard, news and waiting
 	heard   []string                // texts from outside that wait for the next tool boundary
+	news    []news                  // work of others, likewise
 	risen   bool                    // it works with the model that its card escalates to
 	warned  map[string]bool         // the caps that the ant was told of, as low spells them without the amount
 	before  before                  // what it did before a crash
@@ -180,7 +181,7 @@ func (l *life) animate(ctx context.Context, memory *ant.Memory) (err error) {
 		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: layers, Foresee: l.foresee(policy, watch), Log: l.log,
 		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
 		Calls: func(n int) error { return l.book.Calls(l.account, n) },
-		Low:   l.low, Heard: l.take, Window: l.window(), Priority: l.urgency(),
+		Low:   l.low, Heard: l.listen, Window: l.window(), Priority: l.urgency(),
 	})
 	if err != nil {
 		return err

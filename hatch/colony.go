@@ -38,11 +38,11 @@ import (
 type Parts struct {
 	*House
 	Version  string
-	Run      string // the run's id; empty: one is made
-	From     *From  // the run that this one goes on from; none where it is nil
-	Land     string // the branch that takes the run over when everything landed; empty: none
-	Plan     plan.Plan
-	Goal     string            // what the queen plans, in place of Plan
+	Run      string            // the run's id; empty: one is made
+	From     *From             // the run that this one goes on from; none where it is nil
+	Land     string            // the branch that takes the run over when everything landed; empty: none
+	Plan     plan.Plan         // what is carried out; with a goal the plan so far, if there is one
+	Goal     string            // what the queen plans
 	Only     bool              // nothing but a plan is wanted
 	Models   map[string]string // typed, by card; the empty name is for all
 	Labels   map[string]string

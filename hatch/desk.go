@@ -253,12 +253,3 @@ func (l *life) hear(text string) {
 	defer l.ears.Unlock()
 	l.heard = append(l.heard, text)
 }
-
-// take gives the texts that came since the last time.
-func (l *life) take() []string {
-	l.ears.Lock()
-	defer l.ears.Unlock()
-	heard := l.heard
-	l.heard = nil
-	return heard
-}

@@ -17,7 +17,7 @@ type From struct {
 
 // From reads the run that a new one is to go on from. It must have ended.
 func (h *House) From(ctx context.Context, past Past) (*From, error) {
-	if err := past.over(); err != nil {
+	if err := past.Over(); err != nil {
 		return nil, err
 	}
 	s, err := past.story(ctx)

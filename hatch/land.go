@@ -46,7 +46,7 @@ const takes = 3
 // Land takes what a run landed over into a branch of the user's. Where the branch has moved, the work is put on top of it
 // and its gates run again on the result. Nothing is forced: what does not join, or is red, leaves the branch as it is.
 func (h *House) Land(ctx context.Context, past Past, l Land) (Landing, error) {
-	if err := past.over(); err != nil {
+	if err := past.Over(); err != nil {
 		return Landing{}, err
 	}
 	s, err := past.story(ctx)

@@ -50,6 +50,7 @@ func (l *life) live(ctx context.Context) (queen.Outcome, ant.Reason, error) {
 		}
 		if outcome.Reason == queen.Done {
 			outcome.Detail = ending.Detail
+			l.herald()
 			return outcome, ending.Reason, nil
 		}
 		if returned >= l.settings.limits.GateReturns {

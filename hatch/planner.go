@@ -84,6 +84,11 @@ func (c *Colony) Plan(ctx context.Context) (plan.Plan, *event.Estimate, error) {
 	return made, estimate, errors.Join(err, closeErr)
 }
 
+// Expect is what the plan that was given may cost. Nothing is written or asked.
+func (c *Colony) Expect(ctx context.Context) *event.Estimate {
+	return c.experience(ctx).estimate(c.parts.Plan)
+}
+
 // drafting is the planner at work: how often a faulty plan may still go back to her, and the plan that was taken.
 type drafting struct {
 	colony *Colony
@@ -234,6 +239,9 @@ func (c *Colony) assignment() string {
 	fmt.Fprintf(&b, "Task plan: %s\n", first)
 	if strings.TrimSpace(rest) != "" {
 		fmt.Fprintf(&b, "\nThe goal:\n%s\n", goal)
+	}
+	if len(c.parts.Plan.Tasks) > 0 {
+		fmt.Fprintf(&b, "\nThis is the plan so far. Change it so that it meets the goal; a task that still holds stays as it is, with its id:\n%s", plan.Write(c.parts.Plan))
 	}
 	if len(c.gates) > 0 {
 		b.WriteString("\nGates of the repository, which colony runs for every task beside its own:\n")

@@ -59,8 +59,8 @@ func (s story) landed(commit string) bool {
 	return ok && s.done[task].Status == "landed"
 }
 
-// over refuses a run that is still carried out.
-func (p Past) over() error {
+// Over refuses a run that is still carried out.
+func (p Past) Over() error {
 	if p.Owned() {
 		return &Problem{Exit: 2, Code: "running", Message: fmt.Sprintf("the run %s is still running", p.ID), Next: "colony log " + p.ID + " --follow waits for its end"}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Write is the plan as YAML that reads back to the same plan. Comments of a file it was read from are not kept.
+// Write is the plan as YAML that reads back to the same plan. Comments of a file it was read from are not kept: Update does.
 func Write(p Plan) []byte {
 	w := &writer{}
 	w.text("", "goal", p.Goal)
@@ -18,7 +18,7 @@ func Write(p Plan) []byte {
 		w.line("", "tasks:")
 	}
 	for _, t := range p.Tasks {
-		w.task(t)
+		w.WriteString(written(t, 2))
 	}
 	return []byte(w.String())
 }
@@ -27,36 +27,62 @@ type writer struct{ strings.Builder }
 
 func (w *writer) line(indent, text string) { fmt.Fprintf(w, "%s%s\n", indent, text) }
 
-func (w *writer) task(t Task) {
-	const in = "    "
-	w.line("  ", "- id: "+scalar(t.ID))
-	if t.Title != t.ID {
-		w.text(in, "title", t.Title)
+// keys are those of a task, in the order in which they are written.
+var keys = []string{"id", "title", "prompt", "card", "files", "needs", "locks", "gates", "caps", "review"}
+
+// written is a task as an entry of a list whose dashes stand behind so many blanks.
+func written(t Task, indent int) string {
+	var b strings.Builder
+	for _, key := range keys {
+		b.WriteString(field(t, key, strings.Repeat(" ", indent+2)))
 	}
-	w.text(in, "prompt", t.Prompt)
-	w.text(in, "card", t.Card)
-	w.list(in, "files", t.Files)
-	w.list(in, "needs", t.Needs)
-	w.list(in, "locks", t.Locks)
-	if len(t.Gates) > 0 {
-		w.line(in, "gates:")
+	return strings.Repeat(" ", indent) + "- " + strings.TrimLeft(b.String(), " ")
+}
+
+// field is one key of a task, and nothing where it need not be written.
+func field(t Task, key, in string) string {
+	w := &writer{}
+	switch key {
+	case "id":
+		w.line(in, "id: "+scalar(t.ID))
+	case "title":
+		if t.Title != t.ID {
+			w.text(in, key, t.Title)
+		}
+	case "prompt":
+		w.text(in, key, t.Prompt)
+	case "card":
+		w.text(in, key, t.Card)
+	case "files":
+		w.list(in, key, t.Files)
+	case "needs":
+		w.list(in, key, t.Needs)
+	case "locks":
+		w.list(in, key, t.Locks)
+	case "gates":
+		if len(t.Gates) > 0 {
+			w.line(in, "gates:")
+		}
+		for _, g := range t.Gates {
+			w.line(in+"  ", "- "+g.flow())
+		}
+	case "caps":
+		if caps := t.Caps.flow(); caps != "" {
+			w.line(in, "caps: {"+caps+"}")
+		}
+	case "review":
+		if t.Review {
+			w.line(in, "review: true")
+		}
 	}
-	for _, g := range t.Gates {
-		w.line(in+"  ", "- "+g.flow())
-	}
-	if caps := t.Caps.flow(); caps != "" {
-		w.line(in, "caps: {"+caps+"}")
-	}
-	if t.Review {
-		w.line(in, "review: true")
-	}
+	return w.String()
 }
 
 // text writes a key with its text: as a block where it has lines, and not at all where it is empty.
 func (w *writer) text(indent, key, text string) {
 	switch {
 	case text == "":
-	case !block(text):
+	case !literal(text):
 		w.line(indent, key+": "+scalar(text))
 	default:
 		lines := strings.TrimRight(text, "\n")
@@ -84,8 +110,8 @@ func flow(items []string) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-// block reports whether a text is best shown, and comes back unchanged, as a literal block.
-func block(text string) bool {
+// literal reports whether a text is best shown, and comes back unchanged, as a literal block.
+func literal(text string) bool {
 	body := strings.TrimSuffix(text, "\n")
 	return strings.Contains(body, "\n") && !strings.HasSuffix(body, "\n") && !strings.ContainsAny(text, "\t\r") &&
 		!strings.HasPrefix(text, " ") && !strings.HasPrefix(text, "\n") && !regexp.MustCompile(`(?m) +$`).MatchString(text)

@@ -50,20 +50,29 @@ func gates() *rapid.Generator[plan.Gate] {
 	})
 }
 
+func anyTask(t *rapid.T, id string) plan.Task {
+	return plan.Task{ID: id, Title: filled(false).Draw(t, "title"), Prompt: filled(true).Draw(t, "prompt"), Card: texts(false).Draw(t, "card"),
+		Locks: rapid.SliceOfN(filled(false), 0, 2).Draw(t, "locks"), Gates: rapid.SliceOfN(gates(), 0, 2).Draw(t, "gates"),
+		Files: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a/**", "*.go", "x y", "[a-z].txt", "{a,b}.go", "# .md"}), 0, 3, rapid.ID).Draw(t, "files"),
+		Caps:  caps(t), Review: rapid.Bool().Draw(t, "review")}
+}
+
+func anyPlan(t *rapid.T) plan.Plan {
+	p := plan.Plan{Goal: texts(true).Draw(t, "goal"), Why: texts(true).Draw(t, "why")}
+	for i := range rapid.IntRange(1, 5).Draw(t, "tasks") {
+		one := anyTask(t, "t"+string(rune('a'+i)))
+		if i > 0 {
+			one.Needs = []string{"t" + string(rune('a'+i-1))}
+		}
+		p.Tasks = append(p.Tasks, one)
+	}
+	return p
+}
+
 // What was written reads back to the same plan.
 func TestAWrittenPlanReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := plan.Plan{Goal: texts(true).Draw(t, "goal"), Why: texts(true).Draw(t, "why")}
-		for i := range rapid.IntRange(1, 5).Draw(t, "tasks") {
-			one := plan.Task{ID: "t" + string(rune('a'+i)), Title: filled(false).Draw(t, "title"), Prompt: filled(true).Draw(t, "prompt"), Card: texts(false).Draw(t, "card"),
-				Locks: rapid.SliceOfN(filled(false), 0, 2).Draw(t, "locks"), Gates: rapid.SliceOfN(gates(), 0, 2).Draw(t, "gates"),
-				Files: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a/**", "*.go", "x y", "[a-z].txt", "{a,b}.go", "# .md"}), 0, 3, rapid.ID).Draw(t, "files"),
-				Caps:  caps(t), Review: rapid.Bool().Draw(t, "review")}
-			if i > 0 {
-				one.Needs = []string{"t" + string(rune('a'+i-1))}
-			}
-			p.Tasks = append(p.Tasks, one)
-		}
+		p := anyPlan(t)
 		text := plan.Write(p)
 		got, faults := plan.Parse("p", text)
 		if len(faults) > 0 {

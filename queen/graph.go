@@ -42,6 +42,8 @@ type task struct {
 	report  event.TaskReport
 	again   bool // its work was found not to join the branch as it was then
 	queued  int  // its place among what came to land; 0 before
+	turn    int  // its place among those with a right of way; 0 where it has none
+	way     []string
 
 	attempts, returns, retries int
 	review                     review
@@ -134,9 +136,9 @@ func (g *graph) push(t *task) {
 	g.queue = slices.Insert(g.queue, at, t)
 }
 
-// pop takes the first ready task whose card has a place free and that meets no task which is under way; nil where
-// there is none.
-func (g *graph) pop(most func(card string) int) *task {
+// pop takes the first ready task whose card has a place free and that meets no task which is under way, one that has not
+// begun only where fresh is true; nil where there is none.
+func (g *graph) pop(most func(card string) int, fresh bool) *task {
 	at := map[string]int{} // ants at work, by card
 	var under []*task
 	for _, t := range g.order {
@@ -151,7 +153,7 @@ func (g *graph) pop(most func(card string) int) *task {
 		if m := most(t.order.Card); m > 0 && at[t.order.Card] >= m {
 			continue
 		}
-		if !t.holds() && slices.ContainsFunc(under, func(other *task) bool { return t.Meets(other.Task) }) {
+		if !t.holds() && (!fresh || slices.ContainsFunc(under, func(other *task) bool { return t.Meets(other.Task) })) {
 			continue
 		}
 		g.queue = slices.Delete(g.queue, i, i+1)

@@ -334,7 +334,11 @@ func (r *run) settled(ctx context.Context, a *arrival) error {
 				return err
 			}
 		}
-		t.again = false
+		if t.again = r.yields(t, a.conflict.Files); t.again {
+			r.wait(t)
+			return nil
+		}
+		r.giveWay(t, a.conflict.Files)
 		return r.again(ctx, t, r.reconcile(t, a.conflict), "conflict")
 	case "gate":
 		t.from, t.detail = a.onto, "red on the combined tree: "+titles(a.red)

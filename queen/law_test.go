@@ -2,12 +2,14 @@ package queen_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +20,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Law 4, law 7, law 11, contracts 63 and 64: over 2,000 random plans, ants, caps, conflicts, reviews and gates no task
+// Law 4, law 7, law 11, contracts 63 and 64: over 2,000 random plans, ants, caps, conflicts, reviews, denials, strays, deaths, retries, stops and gates no task
 // starts before all it needs have landed or ended no_change, or beside one whose files or locks it shares; every task
 // ends once in a final state, blocked ones by a named root; never more ants at once than allowed; no request is sent that does not fit under the caps; and the branch moves only to where the gates of all tasks
 // that land there are green and no gate of the repository that was green before is red.
@@ -59,10 +61,15 @@ func lawsHold(rt *rapid.T) {
 			default: // often enough
 			}
 		}
-		if chance(bad, seed, o.Task, o.Attempt, "bad") != 0 {
-			return w.work(o), nil
+		out := w.work(o)
+		if chance(6, seed, o.Task, o.Attempt, "strays") == 0 {
+			out.Stray = []string{"a/x.go", "z.txt"}[:1+chance(2, seed, o.Ant, "how far")]
 		}
-		return wrong(w.work(o), chance(12, seed, o.Task, "which")), nil
+		if chance(bad, seed, o.Task, o.Attempt, "bad") != 0 {
+			return out, nil
+		}
+		out.Asked = chance(3, seed, o.Task, "denied") == 0
+		return wrong(out, chance(12, seed, o.Task, "which")), nil
 	}
 	w.judge = func(o queen.Order) queen.Outcome {
 		switch chance(4, seed, o.Ant, o.Attempt, "verdict") {
@@ -73,8 +80,9 @@ func lawsHold(rt *rapid.T) {
 		}
 		return queen.Outcome{Reason: queen.Done, Verdict: queen.Approve}
 	}
-	begun := &begun{}
+	begun, stop := &begun{}, &stopped{after: int64(rapid.SampledFrom([]int{-1, -1, 0, 3, 10}).Draw(rt, "attempts before it is stopped"))}
 	w.onHatch = func(o queen.Order) {
+		stop.hatched()
 		needsAreMet(rt, w, p, o)
 		begun.apart(rt, w, p, o)
 	}
@@ -83,7 +91,7 @@ func lawsHold(rt *rapid.T) {
 	parts.Ants, parts.RedBase, parts.Again = ants, allowed, again
 	parts.Batch = rapid.IntRange(0, 5).Draw(rt, "batch")
 	parts.Review = rapid.IntRange(0, 3).Draw(rt, "review") == 0
-	f := returns(rt, parts)
+	f := returns(rt, parts, stop)
 	if w.most > ants {
 		rt.Errorf("%d ants at once, allowed are %d", w.most, ants)
 	}
@@ -95,10 +103,24 @@ func lawsHold(rt *rapid.T) {
 	exitTellsTheTruth(rt, f)
 }
 
+// stopped is a person who stops the run after so many attempts; never where that is negative.
+type stopped struct {
+	after int64
+	began atomic.Int64
+	stop  context.CancelCauseFunc
+}
+
+func (s *stopped) hatched() {
+	if s.began.Add(1) == s.after+1 && s.after >= 0 {
+		s.stop(errors.New("enough"))
+	}
+}
+
 // returns is the end of a run that must have one.
-func returns(rt *rapid.T, parts queen.Parts) (f event.RunFinished) {
-	ctx, cancel := context.WithTimeout(context.Background(), hangs)
-	defer cancel()
+func returns(rt *rapid.T, parts queen.Parts, stop *stopped) (f event.RunFinished) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	stop.stop = cancel
 	done := make(chan error, 1)
 	go func() {
 		var err error
@@ -107,8 +129,8 @@ func returns(rt *rapid.T, parts queen.Parts) (f event.RunFinished) {
 	}()
 	select {
 	case err := <-done:
-		if err != nil || ctx.Err() != nil {
-			rt.Fatal(err, ctx.Err())
+		if err != nil {
+			rt.Fatal(err)
 		}
 	case <-time.After(2 * hangs):
 		rt.Fatal("the run hangs")

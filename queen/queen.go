@@ -112,6 +112,7 @@ type run struct {
 	width   width
 	toLand  []*task  // in the order they came
 	queued  int      // how many came to land
+	turns   int      // how many had the right of way
 	train   []*batch // landings under way, in order
 	ratchet *ratchet
 	count   tally

@@ -162,7 +162,7 @@ func diesAndGoesOn(rt *rapid.T) {
 		m := &mortal{world: w, left: 1 << 30}
 		m.log = mortalLog{w.log, m}
 		parts.Log, parts.Repo, parts.Hatcher = m.log, m, m
-		returns(rt, parts)
+		returns(rt, parts, &stopped{after: -1})
 	}
 	onceEach(rt, w, p)
 	branchStaysGreen(rt, w, p)

@@ -24,11 +24,12 @@ var errOtherwise = errors.New("the landing before came out otherwise")
 
 // mayLand reports whether the work that waits may land now. The tree of the last landing under way must be known.
 func (r *run) mayLand() bool {
-	if len(r.toLand) == 0 || len(r.train) == 0 {
-		return len(r.toLand) > 0
+	free := r.free()
+	if len(free) == 0 || len(r.train) == 0 {
+		return len(free) > 0
 	}
 	last := r.train[len(r.train)-1]
-	return last.tip != "" && last.holds.Err() == nil && len(r.train) < behind && !slices.ContainsFunc(last.tasks, slow) && !slices.ContainsFunc(r.toLand, slow)
+	return last.tip != "" && last.holds.Err() == nil && len(r.train) < behind && !slices.ContainsFunc(last.tasks, slow) && !slices.ContainsFunc(free, slow)
 }
 
 // wait puts a task's work where it waits to land, in the order in which work first came.
@@ -52,14 +53,15 @@ func slow(t *task) bool {
 
 // board takes the work that lands next, behind what is landing, and the context in which it does.
 func (r *run) board(ctx context.Context) (*batch, context.Context) {
-	n := min(len(r.toLand), max(r.p.Batch, 1))
-	l := &batch{p: r.p, head: r.head, tasks: slices.Clone(r.toLand[:n]), ratchet: r.ratchet.copy(), begun: map[*task]bool{}, over: make(chan struct{})}
+	tasks := r.free()
+	tasks = tasks[:min(len(tasks), max(r.p.Batch, 1))]
+	l := &batch{p: r.p, head: r.head, tasks: tasks, ratchet: r.ratchet.copy(), begun: map[*task]bool{}, over: make(chan struct{})}
 	if len(r.train) > 0 {
 		l.before = r.train[len(r.train)-1]
 		l.head, ctx = l.before.tip, l.before.holds
 	}
 	l.holds, l.fall = context.WithCancelCause(ctx)
-	r.toLand = slices.Clone(r.toLand[n:])
+	r.toLand = slices.DeleteFunc(r.toLand, func(t *task) bool { return slices.Contains(tasks, t) })
 	r.train = append(r.train, l)
 	return l, ctx
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // width is how many ants may be at work at once. It halves where they are in each other's way, or where a provider or the
-// gates do not keep up, and rises by one while all goes through. After that, until it rises, work that waits to land counts
-// as under way, so that what begins then begins from it.
+// gates do not keep up, and rises by one while all goes through. After that, until it rises, what waits to land takes a place
+// of a task that has not begun, so that what begins then begins from it.
 type width struct {
 	most, now int
 	tight     bool // it would have been halved since it rose
@@ -20,7 +20,10 @@ type width struct {
 }
 
 // mayHatch reports whether one more ant may begin beside those at work.
-func (r *run) mayHatch(atWork int) bool {
+func (r *run) mayHatch(atWork int) bool { return atWork < r.width.now }
+
+// mayBegin reports whether that may be an ant on a task that no ant worked on before.
+func (r *run) mayBegin(atWork int) bool {
 	if r.width.tight {
 		for _, t := range r.graph.order {
 			if t.state == landing {

@@ -38,7 +38,7 @@ func (r *run) work(ctx context.Context) error {
 	err := r.goOn(ctx)
 	for {
 		for err == nil && !r.halted(ctx) && r.mayHatch(ants) {
-			t := r.graph.pop(r.p.Most)
+			t := r.graph.pop(r.p.Most, r.mayBegin(ants))
 			if t == nil {
 				break
 			}

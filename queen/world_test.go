@@ -69,7 +69,11 @@ func (w *world) work(o queen.Order) queen.Outcome {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.trees[commit] = with(w.trees[o.Base], commit)
-	return queen.Outcome{Reason: queen.Done, Commit: commit, Tree: w.trees[commit], Files: []string{o.Task}}
+	files := []string{o.Task}
+	if _, shares := w.conflict[o.Task]; shares {
+		files = append(files, "shared")
+	}
+	return queen.Outcome{Reason: queen.Done, Commit: commit, Tree: w.trees[commit], Files: files}
 }
 
 // slow is an ant whose gates take long: what it brings lands after all that lands.

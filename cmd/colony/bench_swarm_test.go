@@ -157,15 +157,14 @@ func measureOneFile(b *testing.B, w *benchWorld, t *figures) {
 // measureHot is eight tasks that add a line at the end of one file, so that none joins what landed meanwhile, side by side
 // and one after the other.
 func measureHot(b *testing.B, w *benchWorld, t *figures) {
-	scenario, text := scripted.Scenario{Name: "any", Cards: map[string]map[string][]scripted.Turn{"worker": {}, "resolver": {}}}, &strings.Builder{}
+	scenario, text := scripted.Scenario{Name: "any", Cards: map[string]map[string][]scripted.Turn{"worker": {}}}, &strings.Builder{}
 	text.WriteString("goal: measure\ntasks:\n")
 	for i := range 8 {
 		fmt.Fprintf(text, "  - {id: t%d, title: Measure, prompt: Add a line to hot.txt.}\n", i)
 		task := fmt.Sprintf("t%d", i)
 		turns := writes(swarmLatency, map[string]string{task: fmt.Sprintf("echo task %d >>hot.txt", i)})
 		mend := writes(swarmLatency, map[string]string{task: `sed -i '/^[<=>|]\{7\}/d' hot.txt`}).Cards["worker"][task]
-		scenario.Cards["worker"][task] = append(append(append(turns.Cards["worker"][task], mend...), mend...), mend...)
-		scenario.Cards["resolver"][task] = append(mend, mend...)
+		scenario.Cards["worker"][task] = append(turns.Cards["worker"][task], mend...)
 	}
 	plan := w.write(b, "hot.yaml", text.String())
 	var beside, serial sample

@@ -172,7 +172,7 @@ func chaosAnt(t *testing.T, log event.Log, account ledger.Account, p model.Provi
 			return nil
 		},
 		Foresee: func(context.Context, *tools.Env, []tools.Prepared) error { return nil },
-		Low:     func() (string, error) { return "", nil }, Heard: func() []string { return nil },
+		Low:     func() (string, error) { return "", nil }, Heard: func(context.Context) []event.AntTold { return nil },
 		Window: ant.Window{Tokens: func() int { return 0 }, Learn: func(int) {}},
 	})
 	if err != nil {

@@ -13,13 +13,16 @@ import (
 
 func (a *app) landCmd() *cobra.Command {
 	var state, into string
+	var pr bool
 	cmd := &cobra.Command{
-		Use: "land [RUN] [--into BRANCH]", Short: "take a run over into a branch of yours", Args: exactArgs(0, 1),
+		Use: "land [RUN] [--into BRANCH] [--pr]", Short: "take a run over into a branch of yours", Args: exactArgs(0, 1),
 		Long: "Take what a run landed on colony/RUN over into a branch: the one the run began on, or BRANCH. Where the branch has moved\n" +
 			"since, the work is put on top of it, commit by commit, and the gates run again on the result. What does not join, or is\n" +
 			"red there, leaves the branch as it is: exit 3. A checkout that has the branch, and is clean, goes along by git's own\n" +
-			"fast-forward. Nothing is ever forced.\n" + exitHelp,
-		Example: "  colony land\n  colony land r-20261130-8f3k --into release\n  colony land --json",
+			"fast-forward. Nothing is ever forced.\n" +
+			"With --pr nothing here moves: the title and the text of a pull request are written, and where gh is there your git pushes\n" +
+			"colony/RUN and gh makes it.\n" + exitHelp,
+		Example: "  colony land\n  colony land r-20261130-8f3k --into release\n  colony land --pr\n  colony land --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			house, err := a.house(state, nil)
 			if err != nil {
@@ -29,6 +32,9 @@ func (a *app) landCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if pr {
+				return a.propose(cmd.Context(), house, past, into)
+			}
 			landing, err := house.Land(cmd.Context(), past, hatch.Land{Into: into, Getenv: a.getenv, Now: time.Now, Diagnostics: a.diagnostics()})
 			if err != nil {
 				return err
@@ -37,6 +43,7 @@ func (a *app) landCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&into, "into", "", "the `BRANCH` to take it over into")
+	cmd.Flags().BoolVar(&pr, "pr", false, "propose the run as a pull request instead")
 	a.stateFlag(cmd, &state)
 	a.jsonFlag(cmd)
 	return cmd

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"colony/event"
@@ -18,17 +19,22 @@ import (
 )
 
 // planOptions are the flags of `colony plan` that run does not have.
-type planOptions struct{ output, check, graph string }
+type planOptions struct {
+	output, check, graph, update string
+	before                       []byte // of the file to update
+}
 
 func (a *app) planCmd() *cobra.Command {
 	o, p := &runOptions{}, &planOptions{}
 	cmd := &cobra.Command{
-		Use: "plan GOAL | --check FILE | --graph FILE", Short: "plan a goal and do nothing else; check or draw a plan",
+		Use: "plan GOAL | --update FILE [GOAL] | --check FILE | --graph FILE", Short: "plan a goal and do nothing else; check or draw a plan",
 		Long: "Have the queen plan a goal: YAML on stdout, or in a file, with what it may cost as a comment. No gate runs and no branch\n" +
 			"is made. --check looks for all faults of a plan file without a model, exit 3 where there is one. --graph draws a plan\n" +
-			"file, or the plan of a goal, as text or as a Mermaid chart.\n" + exitHelp,
-		Example: "  colony plan 'make the date parser accept ISO weeks' -o plan.yaml\n  colony plan --check plan.yaml\n  colony plan --graph=mermaid plan.yaml",
-		Args:    exactArgs(0, -1),
+			"file, or the plan of a goal, as text or as a Mermaid chart. --update writes into a\n" +
+			"plan file what it may cost now, and with a GOAL has the queen change the plan; comments stay.\n" + exitHelp,
+		Example: "  colony plan 'make the date parser accept ISO weeks' -o plan.yaml\n  colony plan --check plan.yaml\n  colony plan --graph=mermaid plan.yaml\n" +
+			"  colony plan --update plan.yaml 'and write a page about it'",
+		Args: exactArgs(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch graph := cmd.Flags().Changed("graph"); {
 			case graph && p.graph != "text" && p.graph != "mermaid":
@@ -37,6 +43,10 @@ func (a *app) planCmd() *cobra.Command {
 				return usage(cmd, errors.New("--check takes a file and nothing else"))
 			case p.check != "":
 				return a.checkPlan(p.check)
+			case p.update != "" && (graph || p.output != "" || p.update == "-"):
+				return usage(cmd, errors.New("--update takes a file, which it changes, and a GOAL"))
+			case p.update != "":
+				return a.updatePlan(cmd, o, p, args)
 			case graph && len(args) == 1 && a.isFile(args[0]):
 				return a.drawFile(args[0], p)
 			}
@@ -46,6 +56,7 @@ func (a *app) planCmd() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&p.output, "output", "o", "", "write the plan to `FILE`")
 	f.StringVar(&p.check, "check", "", "look for all faults of the plan `FILE`; - is stdin")
+	f.StringVar(&p.update, "update", "", "write into the plan `FILE`; its comments stay")
 	f.StringVar(&p.graph, "graph", "", "draw it as `text` or mermaid")
 	f.Lookup("graph").NoOptDefVal = "text"
 	f.StringVar(&o.card, "card", "", "the card `NAME` for tasks that name none")
@@ -58,7 +69,6 @@ func (a *app) planCmd() *cobra.Command {
 	f.StringVar(&o.id, "run-id", "", "the `ID` under which the planning is logged and billed")
 	a.stateFlag(cmd, &o.state)
 	a.jsonFlag(cmd)
-	laterFlags(cmd, "update")
 	return cmd
 }
 
@@ -104,6 +114,46 @@ func (a *app) planGoal(cmd *cobra.Command, o *runOptions, p *planOptions, args [
 	if err != nil {
 		return err
 	}
+	return a.draft(cmd, parts, p)
+}
+
+// updatePlan writes into a plan file what it may cost now, or has the queen change it for a goal.
+func (a *app) updatePlan(cmd *cobra.Command, o *runOptions, p *planOptions, args []string) error {
+	before, _, err := a.input(p.update)
+	if err != nil {
+		return err
+	}
+	known, err := a.planFile(p.update)
+	if err != nil {
+		return err
+	}
+	p.before, p.output = before, p.update
+	if len(args) > 0 {
+		parts, err := a.partsOf(cmd, o, args)
+		if err != nil {
+			return err
+		}
+		parts.Plan = known
+		return a.draft(cmd, parts, p)
+	}
+	o.file = p.update
+	parts, err := a.partsOf(cmd, o, nil)
+	if err != nil {
+		return err
+	}
+	colony, err := hatch.Open(cmd.Context(), parts)
+	if err != nil {
+		return err
+	}
+	estimate := colony.Expect(cmd.Context())
+	if err := colony.Close(); err != nil {
+		return err
+	}
+	return a.showPlan("", known, estimate, p)
+}
+
+// draft has the queen plan what parts say.
+func (a *app) draft(cmd *cobra.Command, parts hatch.Parts, p *planOptions) error {
 	parts.Only = true
 	var show printer = noPrinter{}
 	if !a.json {
@@ -132,9 +182,15 @@ func (a *app) planGoal(cmd *cobra.Command, o *runOptions, p *planOptions, args [
 	return a.showPlan(colony.Brief().Run, made, estimate, p)
 }
 
+// estimated is an estimate on top of a plan.
+var estimated = regexp.MustCompile(`\A# estimate: .*\n`)
+
 // showPlan writes the plan as it was asked for.
 func (a *app) showPlan(run string, p plan.Plan, estimate *event.Estimate, o *planOptions) error {
 	text := string(plan.Write(p))
+	if o.before != nil {
+		text = estimated.ReplaceAllString(string(plan.Update(o.before, p)), "")
+	}
 	if estimate != nil {
 		text = "# estimate: " + view.Line(estimate.Words()) + "\n" + text
 	}

@@ -28,6 +28,15 @@ func writeReport(path string, known *secrets.Detector, f event.RunFinished, b ha
 	r.text(fmt.Sprintf("%s: branch %s, base %s, commit %s, %s, %d requests, %d tokens, %s of %s.",
 		withReason(f.Status, f.Reason), f.Branch, short(f.Base), short(f.Commit), (time.Duration(f.WallMs) * time.Millisecond).Round(time.Millisecond),
 		f.Usage.Requests, f.Usage.Input+f.Usage.Output, money(f.USD, f.Price), budget(b.Caps)))
+	r.outcome(f)
+	if err := os.WriteFile(path, []byte(known.Redact(r.page(b.Run))), 0o644); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// outcome is what came of each task.
+func (r *report) outcome(f event.RunFinished) {
 	tasks := [][]string{{"Task", "Title", "Status", "Ants", "Cost", "Commit", "Files"}}
 	gates := [][]string{{"Task", "Gate", "Exit", "Time", "Output"}}
 	for _, t := range f.Tasks {
@@ -47,10 +56,6 @@ func writeReport(path string, known *secrets.Detector, f event.RunFinished, b ha
 	}
 	r.table("Work that did not land", append([][]string{{"Task", "Ref"}}, kept...))
 	r.table("Calls that were denied", append([][]string{{"Ant", "Tool", "Rule"}}, denied...))
-	if err := os.WriteFile(path, []byte(known.Redact(r.page(b.Run))), 0o644); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	return nil
 }
 
 func (r *report) heading(text string) {
@@ -111,6 +116,9 @@ func cell(text string) string {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(c)
+		if c == '@' {
+			b.WriteString("<!-- -->") // which a forge does not take for a person's name
+		}
 	}
 	return b.String()
 }
