@@ -91,6 +91,7 @@ func (s symbols) findIn(ctx context.Context, k *kind, dir, sample, word string) 
 		if err := r.show(ctx, sample, text, stamp); err != nil {
 			return nil, err
 		}
+		r.hearOut(ctx, sample)
 	}
 	if !r.server.can.can["workspaceSymbolProvider"] {
 		return nil, nil

@@ -82,6 +82,18 @@ func (r *root) hear(ctx context.Context, since int, paths ...string) error {
 	}
 }
 
+// hearOut gives a server to which something was opened the time that an edit gives it: some answer a question from what they have
+// read so far. One that says nothing is asked all the same.
+func (r *root) hearOut(ctx context.Context, path string) {
+	if !r.opened {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.server.kind.all.parts.Wait)
+	defer cancel()
+	r.hear(ctx, 0, path) //nolint:errcheck // see above
+	r.opened = true      // whoever edits next wants to hear it too
+}
+
 func (s *server) refreshes() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

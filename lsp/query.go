@@ -69,6 +69,7 @@ func (s symbols) at(ctx context.Context, env *tools.Env, a symbolsArgs, ask func
 	if err := r.show(ctx, path, text, stamp); err != nil {
 		return err
 	}
+	r.hearOut(ctx, path)
 	position, err := r.position(ctx, path, line, column, a.Name)
 	if err != nil {
 		return err
