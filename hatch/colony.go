@@ -95,6 +95,7 @@ type Colony struct {
 	policies  map[string]*guard.Policy // by card
 	registry  *tools.Registry
 	servers   *lsp.Servers
+	errorsAt  baseline
 	secrets   *secrets.Detector
 	store     *event.Store
 	log       *tally
@@ -389,7 +390,7 @@ func (c *Colony) openLog(ctx context.Context) (err error) {
 	if c.routed, err = c.routes(); err != nil {
 		return err
 	}
-	if c.servers, err = c.languages(); err != nil {
+	if c.servers, err = c.languages("servers"); err != nil {
 		return err
 	}
 	c.registry, err = c.toolsWith(nobodyPlans)

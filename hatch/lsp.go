@@ -102,30 +102,42 @@ func inside(path, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// languages are the language servers of the run: those that are there, started when they are needed.
-func (c *Colony) languages() (*lsp.Servers, error) {
-	known, err := c.settings.lsp.known()
+// there are the servers that can be started.
+func (s lspSettings) there(root string) ([]lsp.Server, error) {
+	known, err := s.known()
 	if err != nil {
 		return nil, err
 	}
 	var there []lsp.Server
 	for _, one := range known {
-		if one, ok := found(one, c.parts.Root); ok {
+		if one, ok := found(one, root); ok {
 			there = append(there, one)
 		}
 	}
+	return there, nil
+}
+
+// languages are language servers, started when they are needed, with a cache of this name.
+func (c *Colony) languages(cache string) (*lsp.Servers, error) {
 	s := c.settings.lsp
+	there, err := s.there(c.parts.Root)
+	if err != nil {
+		return nil, err
+	}
+	start := func(_ context.Context, argv []string, root string) (io.ReadWriteCloser, error) {
+		return c.startServer(cache, argv, root)
+	}
 	return lsp.New(lsp.Parts{
-		Start: c.startServer, Rewrite: builtin.Rewrite, Known: there, Wait: time.Duration(s.Wait), Idle: time.Duration(s.Idle), Roots: s.Roots,
+		Start: start, Rewrite: builtin.Rewrite, Known: there, Wait: time.Duration(s.Wait), Idle: time.Duration(s.Idle), Roots: s.Roots,
 		Now: c.parts.Now, After: time.After,
 		Log: func(format string, args ...any) { c.parts.Diagnostics.Warn(c.redact(fmt.Sprintf(format, args...))) },
 	}), nil
 }
 
-// startServer starts a language server in the sandbox. It reads the worktrees of the run, writes a cache of its own and
+// startServer starts a language server in the sandbox. It reads the worktrees beside this one, writes a cache of its own and
 // reaches no network.
-func (c *Colony) startServer(_ context.Context, argv []string, root string) (io.ReadWriteCloser, error) {
-	box, err := newConfined(c.box, filepath.Join(c.caches(), "servers"), c.repo.Readable(), nowhere, c.parts.Getenv)
+func (c *Colony) startServer(cache string, argv []string, root string) (io.ReadWriteCloser, error) {
+	box, err := newConfined(c.box, filepath.Join(c.caches(), cache), c.repo.Readable(), nowhere, c.parts.Getenv)
 	if err != nil {
 		return nil, err
 	}

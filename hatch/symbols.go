@@ -31,17 +31,8 @@ func (h *House) spoken() bool {
 	if err != nil || h.Root == "" {
 		return false
 	}
-	known, err := s.lsp.known()
-	if err != nil {
-		return false
-	}
-	var there []lsp.Server
-	for _, one := range known {
-		if one, ok := found(one, h.Root); ok {
-			there = append(there, one)
-		}
-	}
-	return len(there) > 0 && anyFile(h.Root, func(name string) bool {
+	there, err := s.lsp.there(h.Root)
+	return err == nil && len(there) > 0 && anyFile(h.Root, func(name string) bool {
 		return slices.ContainsFunc(there, func(one lsp.Server) bool { return one.Reads(name) })
 	})
 }
