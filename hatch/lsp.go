@@ -130,7 +130,7 @@ func (c *Colony) languages(cache string) (*lsp.Servers, error) {
 	return lsp.New(lsp.Parts{
 		Start: start, Rewrite: builtin.Rewrite, Known: there, Wait: time.Duration(s.Wait), Idle: time.Duration(s.Idle), Roots: s.Roots,
 		Now: c.parts.Now, After: time.After,
-		Log: func(format string, args ...any) { c.parts.Diagnostics.Warn(c.redact(fmt.Sprintf(format, args...))) },
+		Log: func(format string, args ...any) { c.parts.Diagnostics.Debug(c.redact(fmt.Sprintf(format, args...))) },
 	}), nil
 }
 

@@ -2,6 +2,8 @@ package lsp_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -124,9 +126,9 @@ func TestNoServerFailsOrHoldsAnEdit(t *testing.T) {
 	}{
 		lsptest.Dead: {20 * time.Second, "fake ended too often and is not asked any more"}, lsptest.Mortal: {20 * time.Second, "fake ended"},
 		lsptest.BadLength: {20 * time.Second, "fake ended"}, lsptest.Endless: {20 * time.Second, "fake ended too often and is not asked any more"},
-		lsptest.Silent: {300 * time.Millisecond, "fake did not answer within 300ms"}, lsptest.Deaf: {300 * time.Millisecond, "fake did not answer within 300ms"},
-		lsptest.Mute: {300 * time.Millisecond, "fake did not answer within 300ms"}, lsptest.Lying: {300 * time.Millisecond, "fake did not answer within 300ms"},
-		lsptest.Working: {300 * time.Millisecond, "fake did not answer within 300ms"},
+		lsptest.Silent: {300 * time.Millisecond, "fake did not answer in time"}, lsptest.Deaf: {300 * time.Millisecond, "fake did not answer in time"},
+		lsptest.Mute: {300 * time.Millisecond, "fake did not answer in time"}, lsptest.Lying: {300 * time.Millisecond, "fake did not answer in time"},
+		lsptest.Working: {300 * time.Millisecond, "fake did not answer in time"},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			w := fakeWorld(t, mode, c.bound, map[string]string{"a.x": "one\n"})
@@ -275,4 +277,42 @@ func (c closing) Close() error {
 	err := c.ReadWriteCloser.Close()
 	c.ended <- struct{}{}
 	return err
+}
+
+// contract 50: a file that is not open, beside one that is or where a command said that it writes, is noticed too
+func TestClosedFilesThatCommandsChangeAreNoticed(t *testing.T) {
+	known := installed(t, "gopls")
+	w := newWorld(t, newServers(t, lsp.Parts{Known: []lsp.Server{known}}), goFiles)
+	w.edit("main.go", "lib.Sum(1, 2)", "lib.Sum(1, 3)")
+	args, err := json.Marshal(map[string]any{"path": filepath.Join(w.env.Root, "lib", "lib.go")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh := tools.Stack(func(context.Context, *tools.Env, tools.Prepared) (tools.Result, error) {
+		w.put("lib/lib.go", "package lib\n\nfunc Sum(a, b, c int) int { return a }\n")
+		w.put("added.go", "package main\n\nconst added = nothing\n")
+		return tools.Result{Text: "ran"}, nil
+	}, w.watch.Fold(), w.watch.Before())
+	call := tools.Prepared{Call: tools.Call{ID: "sh", Name: "sh", Args: args}, Effects: tools.Effects{Writes: []string{filepath.Join(w.env.Root, "lib", "lib.go")}}}
+	if r, err := sh(t.Context(), w.env, call); err != nil || r.Text != "ran" {
+		t.Fatalf("got %q, %v", r.Text, err)
+	}
+	r := w.edit("main.go", "lib.Sum(1, 3)", "lib.Sum(1, 4)")
+	if want := "there before: 1 error here, 2 errors in other files"; !strings.Contains(told(r), want) {
+		t.Errorf("got %q, want %q", told(r), want)
+	}
+}
+
+// A rename of more files than are shown to a server is told of all the same.
+func TestManyFilesAreRenamed(t *testing.T) {
+	known := installed(t, "gopls")
+	files := map[string]string{"go.mod": "module example.test/m\n\ngo 1.24\n", "a.go": "package m\n\nconst Old = 1\n"}
+	for i := range 60 {
+		files[fmt.Sprintf("f%d.go", i)] = fmt.Sprintf("package m\n\nconst C%d = Old\n", i)
+	}
+	w := newWorld(t, newServers(t, lsp.Parts{Known: []lsp.Server{known}}), files)
+	r := w.symbols(map[string]any{"action": "rename", "path": "a.go", "line": 3, "name": "Old", "new_name": "New"})
+	if !strings.HasPrefix(r.Text, "renamed 61 places in 61 files:") || !strings.HasSuffix(r.Text, "diagnostics (gopls): nothing new") {
+		t.Errorf("got %q", r.Text)
+	}
 }

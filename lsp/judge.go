@@ -23,10 +23,16 @@ func (w *Watch) judge(ctx context.Context, e *edited) (*report, error) {
 	if _, err := r.notice(ctx, e.paths...); err != nil {
 		return nil, err
 	}
-	if err := r.hear(ctx, since, append(shown, users...)...); err != nil {
+	if err := r.hear(ctx, since, shown...); err != nil {
 		return nil, err
 	}
-	return w.report(e, texts), nil
+	partly := r.hear(ctx, since, users...) != nil
+	if partly && !r.server.alive() {
+		return nil, errGone
+	}
+	out := w.report(e, texts)
+	out.partly = partly
+	return out, nil
 }
 
 // showAll shows the server the edited files as they are now, and says which are there.
@@ -52,6 +58,9 @@ func (w *Watch) showAll(ctx context.Context, e *edited) (shown []string, texts m
 		texts[path] = text
 		shown = append(shown, path)
 	}
+	for _, path := range e.beyond {
+		events = append(events, protocol.FileEvent{URI: uriOf(path), Type: protocol.FileChangeTypeChanged})
+	}
 	if len(events) > 0 {
 		if err := r.tell(ctx, events); err != nil {
 			return nil, nil, err
@@ -72,6 +81,8 @@ func (w *Watch) dependents(ctx context.Context, e *edited) ([]string, error) {
 	if _, pulls := r.server.pullsAs(); !pulls || r.server.kind.def.Tells {
 		return nil, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, w.all.parts.Wait/3) // the answer about the edited file itself comes after it
+	defer cancel()
 	found := map[string]bool{}
 	for _, path := range e.paths {
 		was := w.round.texts[path]
@@ -113,7 +124,7 @@ func (w *Watch) dependents(ctx context.Context, e *edited) ([]string, error) {
 			continue
 		}
 		if err := r.pulled(ctx, path); err != nil {
-			return nil, err
+			return slices.DeleteFunc(open, func(path string) bool { _, known := e.before[path]; return !known }), nil
 		}
 		e.before[path] = r.state()[path]
 	}

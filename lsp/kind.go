@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -11,6 +12,7 @@ import (
 const (
 	maxStarts = 2 // starts that came to nothing, one after the other
 	maxDeaths = 3 // ends that nobody wanted
+	maxLate   = 8 // answers that did not come in time, one after the other, before it is ended
 )
 
 // kind is a known server with all of it that runs.
@@ -100,7 +102,7 @@ func (k *kind) choose(ctx context.Context, dir string) (*server, error) {
 
 // spare ends the server whose worktree was least recently asked about.
 func (k *kind) spare(ctx context.Context, running []*server) error {
-	oldest := slices.MinFunc(running, func(a, b *server) int { return int(a.used.Load() - b.used.Load()) })
+	oldest := slices.MinFunc(running, func(a, b *server) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
 	k.retire(oldest)
 	oldest.stop()
 	select {
@@ -119,7 +121,9 @@ func (k *kind) enter(ctx context.Context, s *server, dir string) (*root, error) 
 		return r, nil
 	}
 	for open := s.open(); len(open) >= k.all.parts.Roots; open = s.open() {
-		oldest := slices.MinFunc(open, func(a, b *root) int { return int(a.used.Load() - b.used.Load()) })
+		oldest := slices.MinFunc(open, func(a, b *root) int {
+			return cmp.Or(cmp.Compare(min(1, a.held.Load()), min(1, b.held.Load())), cmp.Compare(a.used.Load(), b.used.Load()))
+		})
 		if err := oldest.close(ctx); err != nil {
 			return nil, err
 		}
@@ -131,19 +135,13 @@ func (k *kind) enter(ctx context.Context, s *server, dir string) (*root, error) 
 	return r, s.changeFolders(ctx, r, nil)
 }
 
-// leave closes a worktree in all servers. One that cannot be closed in time is ended.
+// leave closes a worktree in all servers. One that cannot close it in time is ended; one that is starting keeps it.
 func (k *kind) leave(dir string) {
 	ctx, cancel := context.WithTimeout(k.all.ctx, time.Second)
 	defer cancel()
 	for _, s := range k.running() {
 		r := s.root(dir)
 		if r == nil {
-			continue
-		}
-		select {
-		case <-s.ready:
-		case <-ctx.Done():
-			s.stop()
 			continue
 		}
 		if !s.alive() {
@@ -221,5 +219,12 @@ func (k *kind) answered(inTime bool) {
 	k.late++
 	if inTime {
 		k.late = 0
+	}
+	if k.late < maxLate {
+		return
+	}
+	k.late = 0
+	for _, s := range k.servers {
+		s.stop() // it counts as one that ended
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"go.lsp.dev/protocol"
 )
@@ -31,18 +32,21 @@ func (r *root) watch(dir string) {
 	}
 }
 
-// list are the names in a directory that the server reads.
-func (r *root) list(dir string) map[string]struct{} {
-	out := map[string]struct{}{}
+// list are the files in a directory that the server reads.
+func (r *root) list(dir string) map[string]stamp {
+	out := map[string]stamp{}
 	f, err := os.Open(dir)
 	if err != nil {
 		return out
 	}
 	defer f.Close()
-	entries, _ := f.ReadDir(maxEntries) // what cannot be read is not there
-	for _, e := range entries {
-		if e.Type().IsRegular() && r.server.kind.def.watches(e.Name()) {
-			out[e.Name()] = struct{}{}
+	names, _ := f.Readdirnames(maxEntries) // what cannot be read is not there
+	for _, name := range names {
+		if !r.server.kind.def.watches(name) {
+			continue
+		}
+		if at := stampAt(filepath.Join(dir, name)); at.there && at.regular {
+			out[name] = at
 		}
 	}
 	return out
@@ -76,16 +80,15 @@ func (r *root) notice(ctx context.Context, but ...string) (bool, error) {
 		}
 	}
 	for path, was := range r.beside {
-		now := stampAt(path)
-		if now == was {
+		names, isDir := r.names[path]
+		if isDir {
+			r.compareNames(path, names, say, but)
 			continue
 		}
+		now := stampAt(path)
 		r.beside[path] = now
-		names, isDir := r.names[path]
 		switch {
-		case isDir:
-			r.compareNames(path, names, now.there, say)
-		case slices.Contains(but, path):
+		case now == was || slices.Contains(but, path) || r.docs[path] != nil:
 		case !was.there:
 			say(path, protocol.FileChangeTypeCreated)
 		case !now.there:
@@ -101,26 +104,58 @@ func (r *root) notice(ctx context.Context, but ...string) (bool, error) {
 	return true, r.tell(ctx, events)
 }
 
-// compareNames says which files came to a directory and which left it.
-func (r *root) compareNames(dir string, before map[string]struct{}, there bool, say func(string, protocol.FileChangeType)) {
-	now := map[string]struct{}{}
-	if there {
-		now = r.list(dir)
-	}
+// compareNames says which files came to a directory, which left it and which are others there now, but for open ones.
+func (r *root) compareNames(dir string, before map[string]stamp, say func(string, protocol.FileChangeType), but []string) {
+	now := r.list(dir)
 	r.names[dir] = now
-	for name := range now {
-		if path := filepath.Join(dir, name); !has(before, name) && r.docs[path] == nil {
+	for name, at := range now {
+		path := filepath.Join(dir, name)
+		was, known := before[name]
+		switch {
+		case r.docs[path] != nil || slices.Contains(but, path) || r.isBeside(path):
+		case !known:
 			say(path, protocol.FileChangeTypeCreated)
+		case at != was:
+			say(path, protocol.FileChangeTypeChanged)
 		}
 	}
 	for name := range before {
-		if path := filepath.Join(dir, name); !has(now, name) && r.docs[path] == nil {
+		path := filepath.Join(dir, name)
+		if _, still := now[name]; !still && r.docs[path] == nil && !slices.Contains(but, path) && !r.isBeside(path) {
 			say(path, protocol.FileChangeTypeDeleted)
 		}
 	}
 }
 
-func has(set map[string]struct{}, name string) bool { _, ok := set[name]; return ok }
+func (r *root) isBeside(path string) bool { _, ok := r.beside[path]; return ok }
+
+// lookAt begins to look at the directories of files that a command is about to write, in servers that have the worktree open
+// already.
+func (s *Servers) lookAt(ctx context.Context, dir string, paths []string) {
+	ctx, cancel := context.WithTimeout(ctx, briefly)
+	defer cancel()
+	for _, k := range s.kinds {
+		for _, server := range k.running() {
+			r := server.root(dir)
+			if r == nil || !server.alive() {
+				continue
+			}
+			done, err := r.take(ctx)
+			if err != nil {
+				continue
+			}
+			for _, path := range paths {
+				if _, in := within(dir, path); in && k.def.watches(path) {
+					r.watch(filepath.Dir(path))
+				}
+			}
+			done()
+		}
+	}
+}
+
+// briefly is how long a command waits for a worktree that somebody asks about.
+const briefly = 200 * time.Millisecond
 
 // tell tells the server of files that changed on the disk.
 func (r *root) tell(ctx context.Context, events []protocol.FileEvent) error {

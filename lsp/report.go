@@ -22,6 +22,7 @@ const (
 type report struct {
 	server string
 	late   string // why it is not fresh; empty where it is
+	partly bool   // not all files were looked at in time
 	own    []found
 	others []found
 	lines  func(path string) []string
@@ -50,6 +51,9 @@ func (r *report) text() string {
 		fmt.Fprintf(&b, "; %d gone", gone)
 	}
 	b.WriteString(r.there())
+	if r.partly {
+		b.WriteString("; not all other files were looked at in time")
+	}
 	for _, f := range r.own {
 		r.list(&b, f, maxOwn)
 	}

@@ -27,15 +27,16 @@ type root struct {
 	server *server
 	dir    string
 	used   atomic.Int64 // when it was last asked about
+	held   atomic.Int32 // rounds of edits that go on in it
 	turn   chan struct{}
 
 	closed bool
 	docs   map[string]*doc
-	order  []string                       // of docs, the one least recently used first
-	beside map[string]stamp               // files that the server reads and that are not open, and directories of open ones
-	names  map[string]map[string]struct{} // of files, by directory in beside
-	needs  map[string]map[string]bool     // files that use what another one declares, as far as was seen
-	opened bool                           // something was opened since the server was last heard out
+	order  []string                    // of docs, the one least recently used first
+	beside map[string]stamp            // files that the server reads and that are not open, and directories of open ones
+	names  map[string]map[string]stamp // of files, by directory in beside
+	needs  map[string]map[string]bool  // files that use what another one declares, as far as was seen
+	opened bool                        // something was opened since the server was last heard out
 }
 
 // doc is an open file as the server knows it.
@@ -49,13 +50,14 @@ type doc struct {
 // stamp is by what a change of a file is noticed.
 type stamp struct {
 	there       bool
+	regular     bool
 	size, nanos int64
 	inode       uint64
 }
 
 func newRoot(s *server, dir string) *root {
 	r := &root{server: s, dir: dir, turn: make(chan struct{}, 1), docs: map[string]*doc{}, beside: map[string]stamp{},
-		names: map[string]map[string]struct{}{}, needs: map[string]map[string]bool{}, opened: true}
+		names: map[string]map[string]stamp{}, needs: map[string]map[string]bool{}, opened: true}
 	r.touch()
 	return r
 }
@@ -152,7 +154,7 @@ func read(dir, path string) (text string, at stamp, ok bool) {
 }
 
 func stampOf(info fs.FileInfo) stamp {
-	at := stamp{there: true, size: info.Size(), nanos: info.ModTime().UnixNano()}
+	at := stamp{there: true, regular: info.Mode().IsRegular(), size: info.Size(), nanos: info.ModTime().UnixNano()}
 	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
 		at.inode = sys.Ino
 	}

@@ -56,6 +56,7 @@ type edited struct {
 	err    error
 	before map[string]push
 	paths  []string
+	beyond []string // that are too many to be shown
 }
 
 // Watch is for an ant that is told so much. What it is told passes redact.
@@ -121,12 +122,16 @@ func (w *Watch) last(id string) bool {
 func (w *Watch) Before() tools.Layer {
 	return func(next tools.Handler) tools.Handler {
 		return func(ctx context.Context, env *tools.Env, p tools.Prepared) (tools.Result, error) {
-			if edits(p) && w.show.severity() > 0 {
+			switch {
+			case w.show.severity() == 0:
+			case edits(p):
 				w.mu.Lock()
-				for _, path := range p.Effects.Writes[:min(len(p.Effects.Writes), maxDocs/2)] {
+				for _, path := range p.Effects.Writes {
 					w.prepare(ctx, env, path)
 				}
 				w.mu.Unlock()
+			case len(p.Effects.Writes) > 0:
+				w.all.lookAt(ctx, env.Root, p.Effects.Writes)
 			}
 			return next(ctx, env, p)
 		}
@@ -137,7 +142,11 @@ func (w *Watch) Before() tools.Layer {
 func (w *Watch) bounded(ctx context.Context, k *kind, do func(context.Context) error) (err error) {
 	now := w.all.parts.Now
 	begun := now()
-	timed, cancel := context.WithTimeout(ctx, k.patience()-w.round.spent)
+	left := k.patience() - w.round.spent
+	if left <= 0 {
+		return context.DeadlineExceeded
+	}
+	timed, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	if crash := panics.Try(func() { err = do(timed) }); crash != nil {
 		err = fmt.Errorf("colony broke down: %v", crash.Value)
@@ -172,14 +181,20 @@ func (w *Watch) prepare(ctx context.Context, env *tools.Env, path string) {
 		e = &edited{}
 		w.round.kinds[k] = e
 	}
+	if len(e.paths) >= maxDocs/2 {
+		e.beyond = append(e.beyond, path)
+		return
+	}
 	e.paths = append(e.paths, path)
 	if e.err != nil {
 		return
 	}
-	e.err = w.bounded(ctx, k, func(ctx context.Context) (err error) {
-		if e.root, err = k.open(ctx, env.Root); err != nil {
+	e.err = w.bounded(ctx, k, func(ctx context.Context) error {
+		r, err := k.open(ctx, env.Root)
+		if err != nil {
 			return err
 		}
+		e.hold(r)
 		done, err := e.root.take(ctx)
 		if err != nil {
 			return err
@@ -187,6 +202,21 @@ func (w *Watch) prepare(ctx context.Context, env *tools.Env, path string) {
 		defer done()
 		return e.see(ctx, path, text, at, there)
 	})
+}
+
+// hold keeps the worktree open for the round, where others can be closed for one.
+func (e *edited) hold(r *root) {
+	if e.root != r {
+		e.release()
+		e.root = r
+		r.held.Add(1)
+	}
+}
+
+func (e *edited) release() {
+	if e.root != nil {
+		e.root.held.Add(-1)
+	}
 }
 
 // see lets the server know a file before it is edited, and hears what is wrong then.
@@ -223,7 +253,11 @@ func (w *Watch) tell(ctx context.Context, env *tools.Env) []*report {
 	var all []*report
 	for _, k := range w.all.kinds {
 		e := w.round.kinds[k]
-		if e == nil || !w.wrote(env, e) {
+		if e == nil {
+			continue
+		}
+		defer e.release()
+		if !w.wrote(env, e) {
 			continue
 		}
 		var out *report
@@ -251,7 +285,7 @@ func (w *Watch) tell(ctx context.Context, env *tools.Env) []*report {
 
 // wrote reports whether a file of the round is another than it was.
 func (w *Watch) wrote(env *tools.Env, e *edited) bool {
-	return slices.ContainsFunc(e.paths, func(path string) bool {
+	return slices.ContainsFunc(slices.Concat(e.paths, e.beyond), func(path string) bool {
 		now, _, there := read(env.Root, path)
 		was := w.round.texts[path]
 		return there != (was != nil) || there && now != *was
@@ -263,7 +297,7 @@ func (w *Watch) failed(k *kind, err error) *report {
 	late := k.def.Name + " ended"
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		late = fmt.Sprintf("%s did not answer within %s", k.def.Name, w.all.parts.Wait)
+		late = k.def.Name + " did not answer in time"
 	case errors.Is(err, context.Canceled):
 		return nil
 	case k.over():
