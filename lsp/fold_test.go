@@ -109,6 +109,20 @@ func TestABatchIsToldOnce(t *testing.T) {
 	}
 }
 
+// Where the last edit of a batch is denied, its result tells of those before it.
+func TestADeniedEditTellsOfThoseBefore(t *testing.T) {
+	w := fakeWorld(t, lsptest.Plain, 0, map[string]string{"a.x": "one\n"})
+	w.batch(w.call("read", map[string]any{"path": "a.x"}))
+	w.denied = "no.x"
+	all := w.batch(
+		w.call("edit", map[string]any{"path": "a.x", "old": "one", "new": "bad"}),
+		w.call("write", map[string]any{"path": "no.x", "content": "odd\n"}),
+	)
+	if want := "diagnostics (fake): this brought 1 error\na.x:1:1: error: bad word"; told(all[0]) != "" || told(all[1]) != want || all[1].Fault != tools.PermissionDenied {
+		t.Errorf("got %q, %q", all[0].Text, all[1].Text)
+	}
+}
+
 // contract 49, LS01
 func TestWhatAnOlderVersionSaidIsNotToldAsCurrent(t *testing.T) {
 	w := fakeWorld(t, lsptest.Stale, 0, map[string]string{"a.x": "one bad\n"})

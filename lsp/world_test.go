@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ type world struct {
 	watch   *lsp.Watch
 	handler tools.Handler
 	calls   int
+	denied  string // a file of which no call comes through
 }
 
 // process is a server's process without a sandbox.
@@ -94,6 +96,9 @@ func newWorld(t *testing.T, servers *lsp.Servers, files map[string]string) *worl
 		return func(ctx context.Context, env *tools.Env, p tools.Prepared) (r tools.Result, err error) {
 			if p.Effects, err = p.Tool.Effects(env, p.Call.Args); err != nil {
 				return r, err
+			}
+			if w.denied != "" && strings.Contains(string(p.Call.Args), w.denied) {
+				return tools.Refuse(tools.PermissionDenied, "denied"), nil
 			}
 			return next(ctx, env, p)
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -34,6 +35,7 @@ const (
 	Flood      = "flood"      // ten thousand diagnostics of 4 KB
 	Asking     = "asking"     // waits for answers before it says anything
 	Renaming   = "renaming"   // renames the word one in open files; to outside, overlap or create in ways that it must not
+	Chaos      = "chaos-"     // and a number: at each change one of the above, by chance
 	Working    = "working"    // says that it works, and never that it is done
 )
 
@@ -46,12 +48,17 @@ type server struct {
 	before  map[string]string
 	waits   int
 	renames int
+	chance  *rand.Rand // of Chaos
 	held    []func()
 }
 
 // Serve speaks until the input ends.
 func Serve(mode string, in io.Reader, out io.Writer) {
 	s := &server{mode: mode, in: bufio.NewReader(in), out: out, texts: map[string]string{}, before: map[string]string{}}
+	if seed, ok := strings.CutPrefix(mode, Chaos); ok {
+		n, _ := strconv.ParseUint(seed, 10, 64)
+		s.chance = rand.New(rand.NewPCG(n, uint64(time.Now().UnixNano())))
+	}
 	switch mode {
 	case Dead:
 		return
@@ -151,7 +158,12 @@ func (s *server) heard(m message) bool {
 
 // changed is what the mode does to a change.
 func (s *server) changed(uri string, version int) bool {
-	switch s.mode {
+	mode := s.mode
+	if s.chance != nil {
+		mode = [...]string{Plain, Plain, Plain, Plain, Plain, Plain, Stale, Stale, Garbage, Garbage, Asking, Mute, Mortal, BadLength, Lying}[s.chance.IntN(15)]
+	}
+	switch mode {
+	case Mute:
 	case Mortal:
 		return false
 	case BadLength:
