@@ -330,3 +330,23 @@ func TestManyFilesAreRenamed(t *testing.T) {
 		t.Errorf("got %q", r.Text)
 	}
 }
+
+// The server of a file that an ant reads is started then, so that it is there for the first edit; not for one that cannot edit.
+func TestReadingStartsTheServer(t *testing.T) {
+	started := make(chan string, 9)
+	begin := start()
+	servers := newServers(t, lsp.Parts{Known: []lsp.Server{fake(t, lsptest.Plain)}, Start: func(ctx context.Context, argv []string, root string) (io.ReadWriteCloser, error) {
+		started <- root
+		return begin(ctx, argv, root)
+	}})
+	looks := newWorld(t, servers, map[string]string{"a.x": "one\n"})
+	looks.env.Tools.Unregister(tools.BuiltIn, "edit")
+	looks.batch(looks.call("read", map[string]any{"path": "a.x"}))
+	edits := newWorld(t, servers, map[string]string{"a.x": "one\n", "b.txt": "two\n"})
+	edits.batch(edits.call("read", map[string]any{"path": "b.txt"}))
+	edits.batch(edits.call("read", map[string]any{"path": "a.x"}))
+	edits.batch(edits.call("read", map[string]any{"path": "a.x"}))
+	if root := <-started; root != edits.env.Root || len(started) != 0 {
+		t.Errorf("%s was started, and %d more", root, len(started))
+	}
+}

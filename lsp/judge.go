@@ -26,7 +26,7 @@ func (w *Watch) judge(ctx context.Context, e *edited) (*report, error) {
 	if err := r.hear(ctx, since, shown...); err != nil {
 		return nil, err
 	}
-	partly := r.hear(ctx, since, users...) != nil
+	partly := len(users) > 0 && r.hear(ctx, since, users...) != nil
 	if partly && !r.server.alive() {
 		return nil, errGone
 	}
@@ -50,7 +50,7 @@ func (w *Watch) showAll(ctx context.Context, e *edited) (shown []string, texts m
 			events = append(events, protocol.FileEvent{URI: uriOf(path), Type: protocol.FileChangeTypeDeleted})
 		}
 		if !there {
-			if err := r.shut(ctx, path); err != nil {
+			if err := r.gone(ctx, path); err != nil {
 				return nil, nil, err
 			}
 			continue

@@ -25,8 +25,9 @@ type kind struct {
 	servers []*server
 	failed  int // starts that came to nothing, since one came to something
 	died    int
-	said    bool // that it is over
-	late    int  // how often it did not answer in time, one after the other
+	said    bool            // that it is over
+	warmed  map[string]bool // worktrees that were opened before their first edit
+	late    int             // how often it did not answer in time, one after the other
 }
 
 func newKind(all *Servers, def Server) *kind {
@@ -137,6 +138,9 @@ func (k *kind) enter(ctx context.Context, s *server, dir string) (*root, error) 
 
 // leave closes a worktree in all servers. One that cannot close it in time is ended; one that is starting keeps it.
 func (k *kind) leave(dir string) {
+	k.mu.Lock()
+	delete(k.warmed, dir)
+	k.mu.Unlock()
 	ctx, cancel := context.WithTimeout(k.all.ctx, time.Second)
 	defer cancel()
 	for _, s := range k.running() {
@@ -190,6 +194,24 @@ func (k *kind) bury() {
 		}
 		k.mu.Unlock()
 	}
+}
+
+// reserve reports whether a worktree may be opened before its first edit: once, and where no other has to be closed for it.
+func (k *kind) reserve(dir string) bool {
+	open := 0
+	for _, s := range k.running() {
+		open += len(s.open())
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.warmed[dir] || open >= k.all.parts.Roots {
+		return false
+	}
+	if k.warmed == nil {
+		k.warmed = map[string]bool{}
+	}
+	k.warmed[dir] = true
+	return true
 }
 
 // sayOnce is true once.

@@ -67,7 +67,7 @@ func (r *root) notice(ctx context.Context, but ...string) (bool, error) {
 		text, at, ok := read(r.dir, path)
 		if !ok {
 			say(path, protocol.FileChangeTypeDeleted)
-			if err := r.shut(ctx, path); err != nil {
+			if err := r.gone(ctx, path); err != nil {
 				return false, err
 			}
 			continue

@@ -215,6 +215,15 @@ func (r *root) makeRoom(ctx context.Context) error {
 	return nil
 }
 
+// gone closes a file that is not there any more, and forgets what was wrong with it.
+func (r *root) gone(ctx context.Context, path string) error {
+	s := r.server
+	s.mu.Lock()
+	delete(s.pushed, path)
+	s.mu.Unlock()
+	return r.shut(ctx, path)
+}
+
 // shut closes a file.
 func (r *root) shut(ctx context.Context, path string) error {
 	if r.docs[path] == nil {

@@ -144,7 +144,7 @@ func (s *server) notify(ctx context.Context, method string, params any) error {
 	return nil
 }
 
-// ask calls a method and decodes what comes back leniently.
+// ask calls a method and reads of what comes back what fits.
 func (s *server) ask(ctx context.Context, method string, params, into any) error {
 	s.touch()
 	var raw jsonrpc2.RawMessage
@@ -158,7 +158,7 @@ func (s *server) ask(ctx context.Context, method string, params, into any) error
 	if len(raw) == 0 || string(raw) == "null" || into == nil {
 		return nil
 	}
-	if err := decode(raw, into); err != nil {
+	if err := json.Unmarshal(raw, into); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	return nil
@@ -166,15 +166,6 @@ func (s *server) ask(ctx context.Context, method string, params, into any) error
 
 type cancelParams struct {
 	ID jsonrpc2.ID `json:"id"`
-}
-
-// decode reads what a server sent: by the protocol's own rules for its types, else as plain JSON.
-func decode(raw []byte, into any) error {
-	switch into.(type) {
-	case *protocol.Hover, *protocol.WorkspaceEdit, *protocol.Diagnostic, *[]protocol.CallHierarchyItem:
-		return protocol.Unmarshal(raw, into)
-	}
-	return json.Unmarshal(raw, into)
 }
 
 // codec writes the protocol's types by its rules.

@@ -132,8 +132,33 @@ func (w *Watch) Before() tools.Layer {
 				w.mu.Unlock()
 			case len(p.Effects.Writes) > 0:
 				w.all.lookAt(ctx, env.Root, p.Effects.Writes)
+			case p.Call.Name == "read":
+				w.warm(env, p.Effects.Reads)
 			}
 			return next(ctx, env, p)
+		}
+	}
+}
+
+// warm starts the server of a file that an ant reads which can edit, where there is room: it has read the worktree by the time of
+// the first edit.
+func (w *Watch) warm(env *tools.Env, paths []string) {
+	if _, edits := env.Tools.Lookup("edit"); !edits {
+		return
+	}
+	for _, path := range paths {
+		kinds := w.all.kindsOf(path)
+		if _, in := within(env.Root, path); !in || len(kinds) == 0 {
+			continue
+		}
+		if k := kinds[0]; !k.over() && k.reserve(env.Root) {
+			w.all.tasks.Go(func() {
+				ctx, cancel := context.WithTimeout(w.all.ctx, startLimit)
+				defer cancel()
+				if _, err := k.open(ctx, env.Root); err != nil {
+					w.all.parts.Log("language server %s: %v", k.def.Name, err)
+				}
+			})
 		}
 	}
 }
