@@ -17,6 +17,10 @@ import (
 // gateOutputLimit bounds what is kept of a gate's output in memory.
 const gateOutputLimit = 4 << 20
 
+// exitKilled is the exit code of a gate that was killed, as a shell returns it. That says nothing of the tree: it runs again,
+// once.
+const exitKilled = 128 + 9
+
 // exitTimeout is the exit code of a gate that ran out of time, as timeout(1) returns it.
 const exitTimeout = 124
 
@@ -25,6 +29,12 @@ const exitTimeout = 124
 func (c *Colony) gate(ctx context.Context, box confined, dir string, g plan.Gate) (receipt event.GateReceipt, output []byte, err error) {
 	for tries := 0; tries <= g.Retry; tries++ {
 		receipt, output, err = c.gateOnce(ctx, box, dir, g)
+		if err == nil && receipt.Exit == exitKilled {
+			if err = c.record("", event.Warned{Code: "gate_killed", Text: "the gate " + g.Title() + " was killed, which says nothing of the work, and is run again",
+				Next: "if this comes back, the machine has too little memory for it"}); err == nil {
+				receipt, output, err = c.gateOnce(ctx, box, dir, g)
+			}
+		}
 		if err != nil || receipt.Exit == 0 {
 			receipt.Flaky = tries > 0
 			break

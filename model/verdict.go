@@ -48,7 +48,7 @@ func (g *Governor) learn(t *turn, reply Reply, err error) (bool, notice) {
 	case Overloaded:
 		return g.waitOut(e, now)
 	case Transport:
-		return g.lost(t, e, now)
+		return g.lost(t, e, reply.FirstByte > 0, now)
 	case Aborted:
 		return false, notice{}
 	}
@@ -62,7 +62,7 @@ func (g *Governor) learn(t *turn, reply Reply, err error) (bool, notice) {
 
 // answered is an answer that lets other requests go.
 func (g *Governor) answered(now time.Time, l Limits) {
-	g.heard, g.open, g.fails, g.outage = true, true, 0, time.Time{}
+	g.heard, g.open, g.fails, g.outage, g.silent = true, true, 0, time.Time{}, time.Time{}
 	g.note(now, l)
 }
 
@@ -124,12 +124,25 @@ func (g *Governor) waitOut(e *Error, now time.Time) (bool, notice) {
 	return true, notice{}
 }
 
+// silence is how long an endpoint that takes requests and answers none is taken to be there.
+const silence = 3 * time.Second
+
 // lost is a request that got no answer, or a broken one.
-func (g *Governor) lost(t *turn, e *Error, now time.Time) (bool, notice) {
+func (g *Governor) lost(t *turn, e *Error, begun bool, now time.Time) (bool, notice) {
 	if !g.heard {
 		return g.knock(e, now), notice{}
 	}
+	switch {
+	case e.Status != 0 || begun:
+		g.silent = time.Time{}
+	case g.silent.IsZero():
+		g.silent = now
+	}
 	if e.Status == 0 && !e.Sent {
+		return g.waitOut(e, now)
+	}
+	if !g.silent.IsZero() && now.Sub(g.silent) >= silence {
+		t.after = now.Add(2 * g.parts.Probe) // it may be the request that is not answered: another is tried before it
 		return g.waitOut(e, now)
 	}
 	g.outage = time.Time{}

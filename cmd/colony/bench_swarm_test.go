@@ -54,13 +54,12 @@ func writes(latency time.Duration, commands map[string]string) scripted.Scenario
 	return scripted.Scenario{Name: "any", Cards: map[string]map[string][]scripted.Turn{"worker": tasks}}
 }
 
-// measureSwarm is a random plan of 40 tasks with 12 ants against the bound of what could not be faster: the critical path
-// with each task's own gate and landing, the ants' time over the ants, the landings over the batch.
-func measureSwarm(b *testing.B, w *benchWorld, t *figures) {
-	random := rand.New(rand.NewSource(1))
-	text, commands, deepest := &strings.Builder{}, map[string]string{}, 0
+// bigPlan is a random plan of 40 tasks, each of which makes a file, and how many tasks its longest path has.
+func bigPlan() (text string, commands map[string]string, deepest int) {
+	random, b := rand.New(rand.NewSource(1)), &strings.Builder{}
+	commands = map[string]string{}
 	depth := make([]int, swarmTasks)
-	text.WriteString("goal: measure\ntasks:\n")
+	b.WriteString("goal: measure\ntasks:\n")
 	for i := range swarmTasks {
 		var needs []string
 		for j := range i {
@@ -70,12 +69,19 @@ func measureSwarm(b *testing.B, w *benchWorld, t *figures) {
 			}
 		}
 		deepest = max(deepest, depth[i]+1)
-		fmt.Fprintf(text, "  - {id: t%d, title: Measure, prompt: Do it., needs: [%s]}\n", i, strings.Join(needs, ", "))
+		fmt.Fprintf(b, "  - {id: t%d, title: Measure, prompt: Do it., needs: [%s]}\n", i, strings.Join(needs, ", "))
 		commands[fmt.Sprintf("t%d", i)] = fmt.Sprintf("echo x > made%d.txt", i)
 	}
+	return b.String(), commands, deepest
+}
+
+// measureSwarm is a random plan of 40 tasks with 12 ants against the bound of what could not be faster: the critical path
+// with each task's own gate and landing, the ants' time over the ants, the landings over the batch.
+func measureSwarm(b *testing.B, w *benchWorld, t *figures) {
+	text, commands, deepest := bigPlan()
 	ant := 2*swarmLatency + swarmGate
 	bound := max(time.Duration(deepest)*(ant+swarmGate), swarmTasks*ant/swarmAnts, swarmTasks*swarmGate/swarmBatch)
-	plan := w.write(b, "swarm.yaml", text.String())
+	plan := w.write(b, "swarm.yaml", text)
 	var all sample
 	var ratios []float64
 	for range 3 {
