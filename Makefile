@@ -75,6 +75,7 @@ fuzz:
 	@COLONY_EDITS=$(EDITS) TMPDIR=$(MEMORY) $(GO) test ./tools/builtin -run TestRandomEdits -v -count 1 -timeout 4h | grep -v '^=== '
 	@for target in FuzzEdit FuzzRead FuzzFind; do \
 		TMPDIR=$(MEMORY) $(GO) test ./tools/builtin -run '^$$' -fuzz "^$$target$$" -fuzzminimizetime 1x -fuzztime $(FUZZ) || exit 1; done
+	@$(GO) test ./lsp -run '^$$' -fuzz FuzzServer -fuzzminimizetime 1x -fuzztime $(FUZZ)
 	@for at in openai:FuzzChat openai:FuzzResponses anthropic:FuzzStream ollama:FuzzStream; do \
 		$(GO) test ./model/$${at%:*} -run '^$$' -fuzz "^$${at#*:}$$" -fuzzminimizetime 1x -fuzztime $(FUZZ) || exit 1; done
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"colony/configs"
+	"colony/guard"
 	"colony/guard/sandbox"
 	"colony/lsp"
 	"colony/strict"
@@ -170,15 +171,11 @@ func (l *life) told() lsp.Show {
 }
 
 // foresee lets the guard and the language servers look at a batch before it runs.
-func (l *life) foresee(policy foreseer, watch *lsp.Watch) func(context.Context, *tools.Env, []tools.Prepared) error {
+func (l *life) foresee(policy *guard.Policy, watch *lsp.Watch) func(context.Context, *tools.Env, []tools.Prepared) error {
 	return func(ctx context.Context, env *tools.Env, calls []tools.Prepared) error {
 		watch.Foresee(calls)
 		return policy.Foresee(ctx, env, calls)
 	}
-}
-
-type foreseer interface {
-	Foresee(context.Context, *tools.Env, []tools.Prepared) error
 }
 
 // lspBrings are the commands that a repository's settings name.

@@ -3,7 +3,6 @@ package lsp
 import (
 	"context"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -146,7 +145,7 @@ func (s *Servers) samples(dir string) map[*kind]string {
 
 // answeredFor reports whether a better server of the same files is asked already.
 func answeredFor(out map[*kind]string, k *kind) bool {
-	for other := range maps.Keys(out) {
+	for other := range out {
 		if other != k {
 			for end := range k.def.Files {
 				if _, both := other.def.Files[end]; both {

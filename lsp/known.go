@@ -82,7 +82,7 @@ func (s Server) setting(section string) any {
 		return s.Init
 	}
 	var at any = s.Settings
-	for _, name := range strings.Split(section, ".") {
+	for name := range strings.SplitSeq(section, ".") {
 		in, ok := at.(map[string]any)
 		if !ok {
 			return nil

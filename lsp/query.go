@@ -182,7 +182,7 @@ func list(all []spot, noun string) string {
 	for _, f := range all[:min(len(all), maxListed)] {
 		fmt.Fprintf(&b, "\n%s:%d:%d", view.Line(f.path), f.at.line, f.at.column)
 		if f.what != "" {
-			b.WriteString(": " + view.Line(f.what))
+			fmt.Fprintf(&b, ": %s", view.Line(f.what))
 		}
 	}
 	if left := len(all) - maxListed; left > 0 {

@@ -152,7 +152,8 @@ func apply(text string, edits []protocol.TextEdit, enc protocol.PositionEncoding
 		if c.from < at || c.to < c.from {
 			return "", false
 		}
-		b.WriteString(text[at:c.from] + c.text)
+		b.WriteString(text[at:c.from])
+		b.WriteString(c.text)
 		at = c.to
 	}
 	b.WriteString(text[at:])

@@ -14,7 +14,6 @@ type abilities struct {
 	pull    bool
 	pullID  string
 	folders bool // more worktrees can be opened
-	full    bool // it takes whole texts only
 	save    bool
 	can     map[string]bool // by the name of the provider
 }
@@ -32,7 +31,6 @@ type initialize struct {
 // capabilities are those of this client.
 func capabilities() (json.RawMessage, error) {
 	yes := true
-	dynamic := func() *bool { return &yes }
 	return protocol.Marshal(&protocol.ClientCapabilities{
 		General: &protocol.GeneralClientCapabilities{PositionEncodings: []protocol.PositionEncodingKind{
 			protocol.PositionEncodingKindUTF8, protocol.PositionEncodingKindUTF16, protocol.PositionEncodingKindUTF32,
@@ -40,13 +38,13 @@ func capabilities() (json.RawMessage, error) {
 		Window: &protocol.WindowClientCapabilities{WorkDoneProgress: &yes},
 		Workspace: &protocol.WorkspaceClientCapabilities{
 			WorkspaceFolders: &yes, Configuration: &yes,
-			DidChangeWatchedFiles: &protocol.DidChangeWatchedFilesClientCapabilities{DynamicRegistration: dynamic()},
+			DidChangeWatchedFiles: &protocol.DidChangeWatchedFilesClientCapabilities{DynamicRegistration: &yes},
 			WorkspaceEdit:         &protocol.WorkspaceEditClientCapabilities{DocumentChanges: &yes},
 		},
 		TextDocument: &protocol.TextDocumentClientCapabilities{
 			Synchronization:    &protocol.TextDocumentSyncClientCapabilities{DidSave: &yes},
 			PublishDiagnostics: &protocol.PublishDiagnosticsClientCapabilities{VersionSupport: &yes},
-			Diagnostic:         &protocol.DiagnosticClientCapabilities{DynamicRegistration: dynamic()},
+			Diagnostic:         &protocol.DiagnosticClientCapabilities{DynamicRegistration: &yes},
 			DocumentSymbol:     &protocol.DocumentSymbolClientCapabilities{HierarchicalDocumentSymbolSupport: &yes},
 			Hover:              &protocol.HoverClientCapabilities{ContentFormat: []protocol.MarkupKind{protocol.MarkupKindPlainText, protocol.MarkupKindMarkdown}},
 			CallHierarchy:      &protocol.CallHierarchyClientCapabilities{},

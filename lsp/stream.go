@@ -109,7 +109,7 @@ func (s *stream) Write(ctx context.Context, m jsonrpc2.Message) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	frame := append([]byte(fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body))), body...)
+	frame := append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(body)), body...)
 	select {
 	case <-s.closed:
 		return 0, io.ErrClosedPipe
