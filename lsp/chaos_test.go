@@ -16,7 +16,7 @@ import (
 // Whatever a server does, no edit is later than its bound, every edit happens, and what is told as fresh is true of the text as
 // it is. COLONY_CHAOS_EDITS says how many edits.
 func TestChaos(t *testing.T) {
-	edits := 150
+	edits := 75
 	if n, err := strconv.Atoi(os.Getenv("COLONY_CHAOS_EDITS")); err == nil {
 		edits = n
 	}

@@ -350,3 +350,13 @@ func TestReadingStartsTheServer(t *testing.T) {
 		t.Errorf("%s was started, and %d more", root, len(started))
 	}
 }
+
+// Where the first server for a file cannot be started, as an older tsc, the next one is asked, by the same edit.
+func TestTheNextServerIsAsked(t *testing.T) {
+	older, other := fake(t, lsptest.Dead), fake(t, lsptest.Plain)
+	older.Name = "older"
+	w := newWorld(t, newServers(t, lsp.Parts{Known: []lsp.Server{older, other}}), map[string]string{"a.x": "one\n"})
+	if r := w.edit("a.x", "one", "bad"); !strings.HasPrefix(told(r), "diagnostics (fake): this brought 1 error") || strings.Contains(r.Text, "older") {
+		t.Errorf("got %q", told(r))
+	}
+}

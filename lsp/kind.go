@@ -204,7 +204,7 @@ func (k *kind) reserve(dir string) bool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.warmed[dir] || open >= k.all.parts.Roots {
+	if k.warmed[dir] || open >= k.all.parts.Roots || k.failed > 0 || k.died > 0 {
 		return false
 	}
 	if k.warmed == nil {

@@ -80,8 +80,11 @@ func (s symbols) at(ctx context.Context, env *tools.Env, a symbolsArgs, ask func
 // openFor is a worktree, opened in the best server for a file that can be started.
 func (s *Servers) openFor(ctx context.Context, dir, path string) (*root, error) {
 	for _, k := range s.kindsOf(path) {
-		if !k.over() {
-			return k.open(ctx, dir)
+		if k.over() {
+			continue
+		}
+		if r, err := k.open(ctx, dir); err == nil || !k.over() {
+			return r, err
 		}
 	}
 	return nil, errNone

@@ -151,7 +151,7 @@ func (w *Watch) warm(env *tools.Env, paths []string) {
 		if _, in := within(env.Root, path); !in || len(kinds) == 0 {
 			continue
 		}
-		if k := kinds[0]; !k.over() && k.reserve(env.Root) {
+		if k := kinds[0]; k.reserve(env.Root) {
 			w.all.tasks.Go(func() {
 				ctx, cancel := context.WithTimeout(w.all.ctx, startLimit)
 				defer cancel()
@@ -197,10 +197,20 @@ func (w *Watch) prepare(ctx context.Context, env *tools.Env, path string) {
 	if there {
 		w.round.texts[path] = &text
 	}
-	k := kinds[0]
-	for i := 1; k.over() && i < len(kinds); i++ {
-		k = kinds[i]
+	for i, k := range kinds {
+		if last := i == len(kinds)-1; k.over() && !last {
+			continue
+		}
+		e := w.present(ctx, env, k, path, func(ctx context.Context, e *edited) error { return e.see(ctx, path, text, at, there) })
+		if e.err == nil || !k.over() || i == len(kinds)-1 {
+			return
+		}
+		delete(w.round.kinds, k) // it cannot be started: the next one is asked
 	}
+}
+
+// present makes a server of a kind ready for a file of the round, and lets it see that. mu is held.
+func (w *Watch) present(ctx context.Context, env *tools.Env, k *kind, path string, see func(context.Context, *edited) error) *edited {
 	e := w.round.kinds[k]
 	if e == nil {
 		e = &edited{}
@@ -208,11 +218,11 @@ func (w *Watch) prepare(ctx context.Context, env *tools.Env, path string) {
 	}
 	if len(e.paths) >= maxDocs/2 {
 		e.beyond = append(e.beyond, path)
-		return
+		return e
 	}
 	e.paths = append(e.paths, path)
 	if e.err != nil {
-		return
+		return e
 	}
 	e.err = w.bounded(ctx, k, func(ctx context.Context) error {
 		r, err := k.open(ctx, env.Root)
@@ -225,8 +235,9 @@ func (w *Watch) prepare(ctx context.Context, env *tools.Env, path string) {
 			return err
 		}
 		defer done()
-		return e.see(ctx, path, text, at, there)
+		return see(ctx, e)
 	})
+	return e
 }
 
 // hold keeps the worktree open for the round, where others can be closed for one.
