@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"go.lsp.dev/protocol"
 )
@@ -26,7 +27,7 @@ func (w *Watch) judge(ctx context.Context, e *edited) (*report, error) {
 	if err := r.hear(ctx, since, shown...); err != nil {
 		return nil, err
 	}
-	partly := len(users) > 0 && r.hear(ctx, since, users...) != nil
+	partly := len(users) > 0 && r.hearUsers(ctx, since, users) != nil
 	if partly && !r.server.alive() {
 		return nil, errGone
 	}
@@ -74,11 +75,26 @@ func (w *Watch) showAll(ctx context.Context, e *edited) (shown []string, texts m
 	return shown, texts, nil
 }
 
-// dependents are files that the edits may have broken, of a server that speaks only of what it is asked: users of what was
-// edited, and those that had problems. They are open when it returns, and what was wrong with them before is known.
+// others is how long is waited for what a server says unasked of other files than the edited one.
+const others = 500 * time.Millisecond
+
+// hearUsers hears what the server says of other files. One that is not asked says it when it wants to.
+func (r *root) hearUsers(ctx context.Context, since int, users []string) error {
+	if _, pulls := r.server.pullsAs(); !pulls {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, others)
+		defer cancel()
+	}
+	return r.hear(ctx, since, users...)
+}
+
+// dependents are files that the edits may have broken, of a server that speaks only of files that are open: users of what was
+// edited, and where it can be asked, those that had problems. They are open when it returns, and what was wrong with them before
+// is known.
 func (w *Watch) dependents(ctx context.Context, e *edited) ([]string, error) {
 	r := e.root
-	if _, pulls := r.server.pullsAs(); !pulls || r.server.kind.def.Tells {
+	_, pulls := r.server.pullsAs()
+	if r.server.kind.def.Tells || !pulls && !r.server.can.can["referencesProvider"] {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.all.parts.Wait/3) // the answer about the edited file itself comes after it
@@ -96,7 +112,7 @@ func (w *Watch) dependents(ctx context.Context, e *edited) ([]string, error) {
 		}
 	}
 	for path, p := range r.state() {
-		if len(p.problems) > 0 {
+		if pulls && len(p.problems) > 0 {
 			found[path] = true
 		}
 	}
@@ -106,6 +122,7 @@ func (w *Watch) dependents(ctx context.Context, e *edited) ([]string, error) {
 	all := slices.Sorted(maps.Keys(found))
 	all = all[:min(len(all), maxUsers)]
 	var open []string
+	since := r.server.mark()
 	for _, path := range all {
 		text, at, there := read(r.dir, path)
 		if !there {
@@ -123,7 +140,7 @@ func (w *Watch) dependents(ctx context.Context, e *edited) ([]string, error) {
 		if _, known := e.before[path]; known {
 			continue
 		}
-		if err := r.pulled(ctx, path); err != nil {
+		if err := r.saidOf(ctx, since, path); err != nil {
 			return slices.DeleteFunc(open, func(path string) bool { _, known := e.before[path]; return !known }), nil
 		}
 		e.before[path] = r.state()[path]
