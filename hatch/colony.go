@@ -95,6 +95,7 @@ type Colony struct {
 	policies  map[string]*guard.Policy // by card
 	registry  *tools.Registry
 	servers   *lsp.Servers
+	spoken    bool // one of the servers reads a file of the repository
 	errorsAt  baseline
 	secrets   *secrets.Detector
 	store     *event.Store
@@ -393,6 +394,7 @@ func (c *Colony) openLog(ctx context.Context) (err error) {
 	if c.servers, err = c.languages("servers"); err != nil {
 		return err
 	}
+	c.spoken = c.parts.spoken()
 	c.registry, err = c.toolsWith(nobodyPlans)
 	return err
 }

@@ -16,10 +16,13 @@ const symbolsTool = "symbols"
 // nobodySpeaks are the language servers of what is no run: none.
 func nobodySpeaks() *lsp.Servers { return lsp.New(lsp.Parts{}) }
 
-// useful is a card's tools without symbols where no server is there that reads a file of the repository: an ant is not shown
+// useful is a card's tools as ants are shown them here.
+func (h *House) useful(names []string) []string { return answered(names, h.spoken()) }
+
+// answered is a card's tools without symbols where no server is there that reads a file of the repository: an ant is not shown
 // what nobody answers.
-func (h *House) useful(names []string) []string {
-	if !slices.Contains(names, symbolsTool) || h.spoken() {
+func answered(names []string, spoken bool) []string {
+	if spoken || !slices.Contains(names, symbolsTool) {
 		return names
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == symbolsTool })
