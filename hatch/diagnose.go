@@ -17,10 +17,10 @@ import (
 // not.
 const diagnosticsGate = "diagnostics"
 
-// baseline is what language servers say of the run's base, which is asked for once.
+// baseline is what language servers say of the commit that the run, or a take-over, begins from: they are asked once.
 type baseline struct {
 	mu     sync.Mutex // guards what follows
-	known  bool
+	at     string     // the commit; empty before the first time
 	errors map[wrongness]int
 }
 
@@ -84,7 +84,7 @@ func newErrors(before map[wrongness]int, all []view.Problem) (brought []view.Pro
 func (c *Colony) before(ctx context.Context) (map[wrongness]int, error) {
 	c.errorsAt.mu.Lock()
 	defer c.errorsAt.mu.Unlock()
-	if c.errorsAt.known || c.base == "" {
+	if c.errorsAt.at == c.base {
 		return c.errorsAt.errors, nil
 	}
 	tree, err := c.repo.Checkout(ctx, c.base)
@@ -95,7 +95,7 @@ func (c *Colony) before(ctx context.Context) (map[wrongness]int, error) {
 	if err := errors.Join(err, tree.Remove()); err != nil {
 		return nil, err
 	}
-	c.errorsAt.known, c.errorsAt.errors = true, map[wrongness]int{}
+	c.errorsAt.at, c.errorsAt.errors = c.base, map[wrongness]int{}
 	for _, p := range found.Errors {
 		c.errorsAt.errors[wrongness{p.Path, p.Text}]++
 	}
