@@ -360,3 +360,31 @@ func TestTheNextServerIsAsked(t *testing.T) {
 		t.Errorf("got %q", told(r))
 	}
 }
+
+// What an edit broke of which nothing was told in time is told in full with the next answer.
+func TestWhatWasNotToldIsToldLater(t *testing.T) {
+	begin, open := start(), make(chan struct{})
+	servers := newServers(t, lsp.Parts{Known: []lsp.Server{fake(t, lsptest.Plain)}, Wait: 500 * time.Millisecond, Start: func(ctx context.Context, argv []string, root string) (io.ReadWriteCloser, error) {
+		<-open
+		return begin(ctx, argv, root)
+	}})
+	w := newWorld(t, servers, map[string]string{"a.x": "one\n", "b.x": "0\n"})
+	if r := w.edit("a.x", "one", "bad"); told(r) != "diagnostics: not fresh: fake did not answer in time" {
+		t.Errorf("got %q", told(r))
+	}
+	close(open)
+	for i := range 50 {
+		r := w.edit("a.x", "bad", "bad ")
+		if strings.Contains(told(r), "not fresh") {
+			w.edit("a.x", "bad ", "bad")
+			continue
+		}
+		if want := "diagnostics (fake): nothing new; there before: 1 error here\nthere before, and not told yet:\na.x:1:1: error: bad word"; told(r) != want {
+			t.Errorf("edit %d: got %q", i, told(r))
+		}
+		break
+	}
+	if r := w.edit("b.x", "0", "1"); strings.Contains(told(r), "not told yet") {
+		t.Errorf("got %q", told(r))
+	}
+}

@@ -23,6 +23,7 @@ type report struct {
 	server string
 	late   string // why it is not fresh; empty where it is
 	partly bool   // not all files were looked at in time
+	untold bool   // the edit before was told of nothing: what was there may be of its doing
 	own    []found
 	others []found
 	lines  func(path string) []string
@@ -54,17 +55,26 @@ func (r *report) text() string {
 	if r.partly {
 		b.WriteString("; not all other files were looked at in time")
 	}
-	for _, f := range r.own {
-		r.list(&b, f, maxOwn)
-	}
-	broken := slices.DeleteFunc(slices.Clone(r.others), func(f found) bool { return len(f.brought) == 0 })
-	for _, f := range broken[:min(len(broken), maxOthers)] {
-		r.list(&b, f, maxEach)
-	}
-	if left := len(broken) - maxOthers; left > 0 {
-		fmt.Fprintf(&b, "\n… and %d more files", left)
+	r.listAll(&b, func(f found) []problem { return f.brought })
+	if r.untold && r.there() != "" {
+		b.WriteString("\nthere before, and not told yet:")
+		r.listAll(&b, func(f found) []problem { return f.had })
 	}
 	return b.String()
+}
+
+// listAll writes problems of the edited files and of others.
+func (r *report) listAll(b *strings.Builder, of func(found) []problem) {
+	for _, f := range r.own {
+		r.list(b, f.path, of(f), maxOwn)
+	}
+	with := slices.DeleteFunc(slices.Clone(r.others), func(f found) bool { return len(of(f)) == 0 })
+	for _, f := range with[:min(len(with), maxOthers)] {
+		r.list(b, f.path, of(f), maxEach)
+	}
+	if left := len(with) - maxOthers; left > 0 {
+		fmt.Fprintf(b, "\n… and %d more files", left)
+	}
 }
 
 // there counts what was there before.
@@ -139,14 +149,14 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// list writes what was brought to one file, the worst first.
-func (r *report) list(b *strings.Builder, f found, most int) {
-	slices.SortStableFunc(f.brought, func(a, c problem) int { return a.severity - c.severity })
-	name, _ := within(r.dir, f.path)
-	text := r.lines(f.path)
-	for i, p := range f.brought {
+// list writes problems of one file, the worst first.
+func (r *report) list(b *strings.Builder, path string, all []problem, most int) {
+	slices.SortStableFunc(all, func(a, c problem) int { return a.severity - c.severity })
+	name, _ := within(r.dir, path)
+	text := r.lines(path)
+	for i, p := range all {
 		if i == most {
-			fmt.Fprintf(b, "\n%s: … and %d more", view.Line(name), len(f.brought)-most)
+			fmt.Fprintf(b, "\n%s: … and %d more", view.Line(name), len(all)-most)
 			return
 		}
 		at := placeIn(text, p.line, p.column, r.enc)

@@ -38,9 +38,10 @@ type Watch struct {
 	show   Show
 	redact func(string) string
 
-	mu    sync.Mutex // guards what follows
-	order []string   // the edits of the batch that is under way, by call
-	round *round
+	mu     sync.Mutex // guards what follows
+	order  []string   // the edits of the batch that is under way, by call
+	round  *round
+	untold map[*kind]bool // whose last round the ant was told nothing of
 }
 
 // round is the edits since an ant was last told of problems.
@@ -61,7 +62,7 @@ type edited struct {
 
 // Watch is for an ant that is told so much. What it is told passes redact.
 func (s *Servers) Watch(show Show, redact func(string) string) *Watch {
-	return &Watch{all: s, show: show, redact: redact, round: newRound()}
+	return &Watch{all: s, show: show, redact: redact, round: newRound(), untold: map[*kind]bool{}}
 }
 
 func newRound() *round {
@@ -310,7 +311,10 @@ func (w *Watch) tell(ctx context.Context, env *tools.Env) []*report {
 		}
 		if e.err != nil {
 			out = w.failed(k, e.err)
+		} else if out != nil {
+			out.untold = w.untold[k]
 		}
+		w.untold[k] = e.err != nil
 		if out != nil {
 			all = append(all, out)
 		}
