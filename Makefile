@@ -82,6 +82,7 @@ fuzz:
 		TMPDIR=$(MEMORY) $(GO) test ./tools/builtin -run '^$$' -fuzz "^$$target$$" -fuzzminimizetime 1x -fuzztime $(FUZZ) || exit 1; done
 	@for target in FuzzParseFile FuzzVisible; do \
 		$(GO) test ./mcp -run '^$$' -fuzz "^$$target$$" -fuzzminimizetime 1x -fuzztime $(FUZZ) || exit 1; done
+	@$(GO) test ./lsp -run '^$$' -fuzz FuzzServer -fuzzminimizetime 1x -fuzztime $(FUZZ)
 	@for at in openai:FuzzChat openai:FuzzResponses anthropic:FuzzStream ollama:FuzzStream; do \
 		$(GO) test ./model/$${at%:*} -run '^$$' -fuzz "^$${at#*:}$$" -fuzzminimizetime 1x -fuzztime $(FUZZ) || exit 1; done
 

@@ -44,6 +44,8 @@ var doors = map[string][]string{
 	"scheduler":       {"tools", "strict"},
 	"guard":           {"guard/shell", "tools", "strict"},
 	"tools/builtin":   {"tools", "view", "guard/shell", "guard/secrets", "strict"},
+	"lsp":             {"tools", "view", "strict"},
+	"lsp/lsptest":     {},
 	"ant":             {"cards", "event", "model", "scheduler", "tools", "strict", "failpoint"},
 	"ledger":          {"event", "model", "strict", "failpoint"},
 	"mcp":             {"tools", "view", "strict"},

@@ -13,6 +13,7 @@ import (
 type Card struct {
 	Name, Description, Model, Effort, Prompt string
 	Escalate                                 string // the model that goes on after the last failed gate; empty for none
+	Diagnostics                              string // what its ants read of their edits; empty where the settings say it
 	Tools                                    []string
 	Permissions                              Permissions
 	Sandbox                                  Sandbox

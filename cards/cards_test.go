@@ -17,7 +17,7 @@ import (
 
 // tools are all tools there are in this version.
 func tools() []string {
-	return []string{"ask", "done", "edit", "find", "list_tools", "plan", "read", "review", "sh", "tool_search", "write"}
+	return []string{"ask", "done", "edit", "find", "list_tools", "plan", "read", "review", "sh", "symbols", "tool_search", "write"}
 }
 
 func texts(faults strict.Faults) []string {
@@ -132,7 +132,7 @@ func TestLint(t *testing.T) {
 		want  []string
 	}{
 		"right":               {"[read, done]", nil},
-		"PM01":                {"[raed, grep]", []string{`2:8 card scout: tools does not list done, so its ants could never end: add done`, `2:9 card scout: unknown tool "raed": did you mean read?`, `2:15 card scout: unknown tool "grep": there are ask, done, edit, find, list_tools, plan, read, review, sh, tool_search, write`}},
+		"PM01":                {"[raed, grep]", []string{`2:8 card scout: tools does not list done, so its ants could never end: add done`, `2:9 card scout: unknown tool "raed": did you mean read?`, `2:15 card scout: unknown tool "grep": there are ask, done, edit, find, list_tools, plan, read, review, sh, symbols, tool_search, write`}},
 		"PM02":                {"[]", []string{`2:8 card scout: tools does not list done, so its ants could never end: add done`}},
 		"other case":          {"[Read, done]", []string{`2:9 card scout: unknown tool "Read": did you mean read?`}},
 		"a blank":             {`[" read", done]`, []string{`2:9 card scout: unknown tool " read": did you mean read?`}},
@@ -192,7 +192,7 @@ func TestBuiltinCardsAreRight(t *testing.T) {
 		}
 	}
 	worker := builtin(t, "worker")
-	if !slices.Equal(worker.Tools, []string{"read", "find", "edit", "write", "sh", "tool_search", "done", "ask"}) || *worker.Caps.PicoUSD != 2e12 {
+	if !slices.Equal(worker.Tools, []string{"read", "find", "edit", "write", "sh", "symbols", "tool_search", "done", "ask"}) || *worker.Caps.PicoUSD != 2e12 {
 		t.Errorf("got %+v", worker)
 	}
 }

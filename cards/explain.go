@@ -61,7 +61,7 @@ func (c Card) texts() map[string]string {
 		parallel = strconv.Itoa(c.Parallel)
 	}
 	return map[string]string{
-		"description": c.Description, "model": c.Model, "escalate": c.Escalate, "effort": c.Effort, "prompt": c.Prompt, "tools": list(c.Tools),
+		"description": c.Description, "model": c.Model, "escalate": c.Escalate, "effort": c.Effort, "diagnostics": c.Diagnostics, "prompt": c.Prompt, "tools": list(c.Tools),
 		"permissions.allow": list(c.Permissions.Allow), "permissions.ask": list(c.Permissions.Ask), "permissions.deny": list(c.Permissions.Deny),
 		"sandbox.level": c.Sandbox.Level, "sandbox.net": list(c.Sandbox.Net),
 		"caps.usd": dollars(c.Caps.PicoUSD), "caps.tokens": number(c.Caps.Tokens), "caps.output": output, "caps.turns": number(c.Caps.Turns),

@@ -20,6 +20,7 @@ var keys = []struct {
 	{"model", func(to *Card, from Card) { to.Model = from.Model }},
 	{"escalate", func(to *Card, from Card) { to.Escalate = from.Escalate }},
 	{"effort", func(to *Card, from Card) { to.Effort = from.Effort }},
+	{"diagnostics", func(to *Card, from Card) { to.Diagnostics = from.Diagnostics }},
 	{"prompt", func(to *Card, from Card) { to.Prompt = from.Prompt }},
 	{"tools", func(to *Card, from Card) { to.Tools = from.Tools }},
 	{"permissions.allow", func(to *Card, from Card) { to.Permissions.Allow = from.Permissions.Allow }},

@@ -202,7 +202,7 @@ func TestSchemaIsTheFormat(t *testing.T) {
 		}
 	}
 	walk("", data)
-	text := "name: whole\ndescription: D\nmodel: m\nescalate: e/m\neffort: low\nprompt: p\ntools: [done]\npermissions: {allow: [read], ask: [edit], deny: [sh]}\n" +
+	text := "name: whole\ndescription: D\nmodel: m\nescalate: e/m\neffort: low\ndiagnostics: errors\nprompt: p\ntools: [done]\npermissions: {allow: [read], ask: [edit], deny: [sh]}\n" +
 		"sandbox: {level: workspace+net, net: [a.test]}\ncaps: {usd: 1, tokens: 2, output: 3, turns: 4, wall: 5m, calls: 6}\ngates: [make]\nhatch: [whole]\nskills: [s]\nmcp: {servers: [x], always: [mcp__x__y]}\nparallel: 7\n"
 	s, faults := project(t, text, "name: child\nextends: whole\n")
 	if len(faults) > 0 {

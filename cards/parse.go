@@ -16,6 +16,7 @@ type raw struct {
 	Model       string      `yaml:"model"`
 	Escalate    string      `yaml:"escalate"`
 	Effort      effort      `yaml:"effort"`
+	Diagnostics diagnostics `yaml:"diagnostics"`
 	Prompt      string      `yaml:"prompt"`
 	Tools       []string    `yaml:"tools"`
 	Permissions Permissions `yaml:"permissions"`
@@ -126,6 +127,20 @@ func (e *effort) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// diagnostics is what ants read of their edits.
+type diagnostics string
+
+var diagnosed = []string{"off", "errors", "warnings", "all"}
+
+// UnmarshalText takes what they can be told.
+func (d *diagnostics) UnmarshalText(text []byte) error {
+	if !slices.Contains(diagnosed, string(text)) {
+		return fmt.Errorf("diagnostics are off, errors, warnings or all, not %q", text)
+	}
+	*d = diagnostics(text)
+	return nil
+}
+
 // Parse reads one card; all faults come at once, by place. Source is the file it came from. Tool names and
 // models are not looked up here: Lint knows the tools; nor is the card it extends: a Shelf knows the cards.
 func Parse(source string, data []byte) (Card, strict.Faults) {
@@ -165,7 +180,7 @@ func lists(doc *strict.Doc, r raw, known strict.Faults) strict.Faults {
 
 func (r raw) card(source string, data []byte, doc *strict.Doc) Card {
 	c := Card{
-		Name: r.Name, Description: r.Description, Model: r.Model, Escalate: r.Escalate, Effort: string(r.Effort), Prompt: r.Prompt,
+		Name: r.Name, Description: r.Description, Model: r.Model, Escalate: r.Escalate, Effort: string(r.Effort), Diagnostics: string(r.Diagnostics), Prompt: r.Prompt,
 		Tools: r.Tools, Permissions: r.Permissions, Skills: r.Skills, Sandbox: Sandbox{Level: string(r.Sandbox.Level), Net: r.Sandbox.Net}, MCP: MCP(r.MCP), Parallel: r.Parallel, Extends: string(r.Extends),
 		Caps:   Caps{PicoUSD: (*int64)(r.Caps.USD), Tokens: r.Caps.Tokens, Turns: r.Caps.Turns, Calls: r.Caps.Calls, Wall: r.Caps.Wall, Output: r.Caps.Output},
 		Source: source, SHA256: hash(data), Text: string(data), doc: doc,

@@ -16,6 +16,7 @@ var about = map[string]string{
 	"model":             "provider/model, or default or small.",
 	"escalate":          "provider/model that goes on, once, after the last failed gate.",
 	"effort":            "How much the model thinks, where it can be told.",
+	"diagnostics":       "What the ant reads in the result of an edit: off, errors, warnings or all.",
 	"prompt":            "Who the ant is and how it works. The house rules come after it.",
 	"tools":             "What the ant may use: a wall. None listed, none used.",
 	"permissions":       "Rules over calls, as tool or tool(content): deny beats ask beats allow.",
@@ -86,6 +87,8 @@ func shape(key string, t reflect.Type, rule string) map[string]any {
 	case reflect.TypeFor[hosts]():
 		word := map[string]any{"type": "string"}
 		return map[string]any{"anyOf": []any{word, map[string]any{"type": "array", "uniqueItems": true, "items": word}}}
+	case reflect.TypeFor[diagnostics]():
+		return map[string]any{"enum": diagnosed}
 	case reflect.TypeFor[effort]():
 		return map[string]any{"enum": efforts}
 	case reflect.TypeFor[name]():

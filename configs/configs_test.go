@@ -211,7 +211,7 @@ providers:
 
 // What a project may set is a list: every other key, also one added later, is refused.
 func TestAProjectsKeysAreListed(t *testing.T) {
-	may := map[string]bool{"run.ants": true, "run.card": true, "run.gates": true, "run.setup": true, "run.budget": true, "run.approve_over": true, "run.max_tokens": true, "run.wall": true, "permissions.ask": true, "permissions.deny": true}
+	may := map[string]bool{"run.ants": true, "run.card": true, "run.gates": true, "run.setup": true, "run.budget": true, "run.approve_over": true, "run.max_tokens": true, "run.wall": true, "lsp.wait": true, "lsp.commands": true, "permissions.ask": true, "permissions.deny": true}
 	for _, k := range configs.Keys() {
 		if strings.HasPrefix(k.Name, "providers.") {
 			continue

@@ -109,7 +109,7 @@ func (m *merge) set(t tier, key string, v value) {
 		m.faults = append(m.faults, v.fault(why))
 	case m.keys.inMap(key):
 		m.entries[key] = v
-	case unites(key):
+	case adds(key):
 		m.lists[key] = append(m.lists[key], v)
 	case m.keys.kind(key) == "list":
 		m.lists[key] = []value{v}

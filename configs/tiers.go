@@ -23,9 +23,12 @@ func unites(key string) bool {
 	return key == "run.gates" || key == "permissions.deny" || key == "permissions.ask" || strings.HasPrefix(key, "hooks.")
 }
 
+// adds says that all tiers' entries of a list add up, the earlier tier's first.
+func adds(key string) bool { return unites(key) || key == "lsp.commands" }
+
 // caps says that a value is a bound: a project may only lower it, an organisation's is the highest there is.
 func caps(key string) bool {
-	return key == "run.budget" || key == "run.approve_over" || key == "run.max_tokens" || key == "run.wall" || strings.HasPrefix(key, "limits.")
+	return key == "run.budget" || key == "run.approve_over" || key == "run.max_tokens" || key == "run.wall" || key == "lsp.wait" || strings.HasPrefix(key, "limits.")
 }
 
 // refused says why the tier may not set the key, or nothing. A project is everybody who can write to the
@@ -34,7 +37,7 @@ func refused(t tier, key string) string {
 	switch {
 	case t == user || t == begun || t == typed || unites(key) || caps(key):
 		return ""
-	case t == project && (key == "run.ants" || key == "run.card" || key == "run.setup"):
+	case t == project && (key == "run.ants" || key == "run.card" || key == "run.setup" || key == "lsp.commands"):
 		return ""
 	case t == organisation && ranks(key) != nil:
 		return ""

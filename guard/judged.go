@@ -53,10 +53,14 @@ func (j judged) spellings(s string) []string {
 // shell reports whether the call runs a line that was taken apart: all of it runs in the sandbox.
 func (j judged) shell() bool { return j.e.Commands != nil }
 
-// under reports whether a rule is about the tool of the call. What is about sh is about every line that any tool runs.
+// under reports whether a rule is about the tool of the call. What is about sh is about every line that any tool runs, and what
+// is about edit about every rename.
 func (j judged) under(r Rule) bool {
-	return r.Names(j.name) || j.lines() && r.Names(shellTool)
+	return r.Names(j.name) || j.lines() && r.Names(shellTool) || j.name == renamer && len(j.e.Writes) > 0 && r.Names("edit")
 }
+
+// renamer is the tool that edits many files at once, as a language server says.
+const renamer = "symbols"
 
 // lines reports whether a call of another tool than sh runs shell lines, or may.
 func (j judged) lines() bool {

@@ -17,6 +17,7 @@ import (
 	"colony/event"
 	"colony/guard"
 	"colony/ledger"
+	"colony/lsp"
 	"colony/queen"
 	"colony/repo"
 	"colony/tools"
@@ -131,6 +132,7 @@ func (l *life) lead(ctx context.Context, first string, live func(context.Context
 			return err
 		}
 		defer l.lease.end()
+		defer l.servers.Leave(l.tree.Dir)
 	}
 	timed, stop := l.book.Context(long, l.account)
 	defer stop()
@@ -172,8 +174,8 @@ func (l *life) wake(ctx context.Context, first string) error {
 
 // animate makes the ant of a memory, with the model that it works with now.
 func (l *life) animate(ctx context.Context, memory *ant.Memory) (err error) {
-	policy := l.policy()
-	layers, err := l.layers(ctx, policy)
+	policy, watch := l.policy(), l.servers.Watch(l.told(), l.redact)
+	layers, err := l.layers(ctx, policy, watch)
 	if err != nil {
 		return err
 	}
@@ -181,7 +183,7 @@ func (l *life) animate(ctx context.Context, memory *ant.Memory) (err error) {
 	l.ant, err = ant.New(ant.Parts{
 		Run: l.run, Task: l.order.Task, Ant: l.order.Ant, System: system, Name: l.model.name, Effort: l.effort(),
 		Model:    resting{l.way(), l.pauser, l.ending},
-		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: layers, Foresee: policy.Foresee, Log: l.log,
+		CacheKey: l.card.Name, OutputLimit: l.outputLimit(), Env: l.env, Layers: layers, Foresee: l.foresee(policy, watch), Log: l.log,
 		Width: l.settings.limits.Width, Nudges: l.settings.limits.TextNudges, Memory: memory,
 		Calls: func(n int) error { return l.book.Calls(l.account, n) },
 		Low:   l.low, Heard: l.listen, Window: l.window(), Priority: l.urgency(),
@@ -276,10 +278,11 @@ func (l *life) progress(line string) {
 	}
 }
 
-func (l *life) layers(ctx context.Context, policy *guard.Policy) ([]tools.Layer, error) {
+func (l *life) layers(ctx context.Context, policy *guard.Policy, watch *lsp.Watch) ([]tools.Layer, error) {
 	loops := tools.LoopGuard()
 	return []tools.Layer{
-		beginning(l.halted), tools.Catch(), loops, tools.Refused(), policy.Gate(), l.toolHooks(), tools.Cap(l.settings.limits.ResultCap, l.redact), tools.Retry(),
+		beginning(l.halted), tools.Catch(), loops, tools.Refused(), watch.Fold(), policy.Gate(), l.toolHooks(),
+		tools.Cap(l.settings.limits.ResultCap, l.redact), watch.Before(), tools.Retry(),
 	}, l.remember(ctx, loops)
 }
 

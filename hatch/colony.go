@@ -21,6 +21,7 @@ import (
 	"colony/guard/sandbox"
 	"colony/guard/secrets"
 	"colony/ledger"
+	"colony/lsp"
 	"colony/model"
 	"colony/plan"
 	"colony/queen"
@@ -94,6 +95,9 @@ type Colony struct {
 	mode      string
 	policies  map[string]*guard.Policy // by card
 	registry  *tools.Registry
+	servers   *lsp.Servers
+	spoken    bool // one of the servers reads a file of the repository
+	errorsAt  baseline
 	secrets   *secrets.Detector
 	served    *served
 	store     *event.Store
@@ -306,14 +310,14 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 }
 
 // ownTools are the tools that come with colony.
-func ownTools(shLimit time.Duration, check queen.PlanCheck, help queen.Help) []tools.Tool {
-	return append(builtin.All(shLimit), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check), queen.HatchTool(help))
+func ownTools(shLimit time.Duration, check queen.PlanCheck, help queen.Help, servers *lsp.Servers) []tools.Tool {
+	return append(builtin.All(shLimit), lsp.SymbolsTool(servers), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check), queen.HatchTool(help))
 }
 
 // ToolNames are the names of the tools that come with colony.
 func ToolNames() []string {
 	var names []string
-	for _, t := range ownTools(0, nobodyPlans, nobodyHelps) {
+	for _, t := range ownTools(0, nobodyPlans, nobodyHelps, nobodySpeaks()) {
 		names = append(names, t.Spec().Name)
 	}
 	return names
@@ -322,7 +326,7 @@ func ToolNames() []string {
 // toolsWith is the registry from which ants' are carved, with this check of plans.
 func (c *Colony) toolsWith(check queen.PlanCheck) (*tools.Registry, error) {
 	warn := c.parts.Diagnostics.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn})
-	return c.parts.allTools(warn, time.Duration(c.settings.limits.Sh), check, c.help)
+	return c.parts.allTools(warn, time.Duration(c.settings.limits.Sh), check, c.help, c.servers)
 }
 
 // Since is where the log ended when this process took the run up.
@@ -334,6 +338,7 @@ func (c *Colony) Log() event.Log { return c.log }
 // Close ends the servers, the log and the sandbox, and removes what the ants left in their /tmp.
 func (c *Colony) Close() error {
 	c.served.close()
+	c.servers.Close()
 	c.box.Close()
 	c.sweep()
 	return errors.Join(c.store.Close(), c.forget())
@@ -348,19 +353,6 @@ func (h *House) Fresh(run string) error {
 }
 
 func (c *Colony) canWrite(context.Context) error { return writable(c.parts.State) }
-
-// waits is what the log asks while the disk takes nothing: the person is told once each time, and the run waits until it
-// is stopped.
-func (c *Colony) waits(ctx context.Context) func(*event.StuckError) bool {
-	var told time.Time
-	return func(e *event.StuckError) bool {
-		if c.parts.Stuck != nil && !e.Since.Equal(told) {
-			c.parts.Stuck(e)
-		}
-		told = e.Since
-		return ctx.Err() == nil
-	}
-}
 
 func (c *Colony) openLog(ctx context.Context) (err error) {
 	dir := c.parts.runDir(c.run)
@@ -393,6 +385,10 @@ func (c *Colony) openLog(ctx context.Context) (err error) {
 	if c.routed, err = c.routes(); err != nil {
 		return err
 	}
+	if c.servers, err = c.languages("servers"); err != nil {
+		return err
+	}
+	c.spoken = c.parts.spoken()
 	c.registry, err = c.toolsWith(nobodyPlans)
 	return err
 }

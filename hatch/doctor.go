@@ -65,7 +65,7 @@ func Doctor(ctx context.Context, places Places, environ []string, getenv func(st
 	}{
 		{"git", (*doctor).git}, {"sandbox", (*doctor).sandbox}, {"settings", (*doctor).readable}, {"keys", (*doctor).keys},
 		{"local servers", (*doctor).servers}, {"state directory", (*doctor).state}, {"disk", (*doctor).disk}, {"repository", (*doctor).repository},
-		{"gates", (*doctor).gates}, {"trust", (*doctor).trust}, {"logs", (*doctor).logs}, {"runs", (*doctor).runs}, {"leavings", (*doctor).leavings},
+		{"gates", (*doctor).gates}, {"language servers", (*doctor).languageServers}, {"trust", (*doctor).trust}, {"logs", (*doctor).logs}, {"runs", (*doctor).runs}, {"leavings", (*doctor).leavings},
 	} {
 		check := c.make(d, ctx)
 		check.Name = c.name

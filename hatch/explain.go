@@ -35,7 +35,7 @@ type Explained struct {
 
 // AllTools are the tools that a card may list, by name. Without a house they are those that come with colony.
 func (h *House) AllTools() ([]ShownTool, error) {
-	registry, err := h.allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
+	registry, err := h.allTools(io.Discard, 0, nobodyPlans, nobodyHelps, nobodySpeaks())
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +89,11 @@ func (h *House) LintCard(c cards.Card) strict.Faults {
 func providersOf(s settings) []string { return slices.Sorted(maps.Keys(s.providers)) }
 
 func (h *House) toolsOf(c cards.Card) ([]ShownTool, error) {
-	registry, err := h.allTools(io.Discard, 0, nobodyPlans, nobodyHelps)
+	registry, err := h.allTools(io.Discard, 0, nobodyPlans, nobodyHelps, nobodySpeaks())
 	if err != nil {
 		return nil, err
 	}
-	child, err := registry.Child(c.Tools, nil)
+	child, err := registry.Child(h.useful(c.Tools), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -51,9 +52,7 @@ func (c *Colony) gateOnce(ctx context.Context, box confined, dir string, g plan.
 	defer cancel()
 	out := &bounded{left: gateOutputLimit}
 	start := c.parts.Now()
-	exit, err := box.exec(timed, tools.Process{
-		Argv: []string{"bash", "-c", g.Run}, Dir: filepath.Join(dir, g.Dir), Stdout: out, Stderr: out,
-	})
+	exit, err := c.passGate(timed, box, dir, g, out)
 	took := c.parts.Now().Sub(start)
 	if ctx.Err() != nil {
 		return event.GateReceipt{}, nil, context.Cause(ctx)
@@ -71,6 +70,15 @@ func (c *Colony) gateOnce(ctx context.Context, box confined, dir string, g plan.
 		return event.GateReceipt{}, nil, fmt.Errorf("gate %s: keep its output: %w", g.Title(), err)
 	}
 	return event.GateReceipt{Command: g.Run, Exit: exit.Code, Ms: took.Milliseconds(), Output: blob.SHA256}, said, nil
+}
+
+// passGate runs what the gate says: a command, or colony's own look at what language servers say.
+func (c *Colony) passGate(ctx context.Context, box confined, dir string, g plan.Gate, out io.Writer) (tools.Exit, error) {
+	if g.Run == diagnosticsGate {
+		code, err := c.diagnose(ctx, dir, out)
+		return tools.Exit{Code: code}, err
+	}
+	return box.exec(ctx, tools.Process{Argv: []string{"bash", "-c", g.Run}, Dir: filepath.Join(dir, g.Dir), Stdout: out, Stderr: out})
 }
 
 // bounded is a buffer that drops what comes after its limit, and says so. Both streams of a process may share it.

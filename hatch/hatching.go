@@ -118,9 +118,9 @@ func (l *life) answer(ctx context.Context, prompt string) (tools.Result, error) 
 // allowed is what a card's ants may use: of a helper's, what only looks. Calls of servers' tools are judged one by one.
 func (l *life) allowed() []string {
 	if l.parent == nil {
-		return l.card.Tools
+		return answered(l.card.Tools, l.spoken)
 	}
-	return slices.DeleteFunc(slices.Clone(l.card.Tools), func(name string) bool {
+	return slices.DeleteFunc(slices.Clone(answered(l.card.Tools, l.spoken)), func(name string) bool {
 		t, ok := l.shelf.Lookup(name)
 		return !strings.Contains(name, "*") && name != "done" && mcp.ServerOf(name) == "" && (!ok || !t.Spec().ReadOnly)
 	})

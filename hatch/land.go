@@ -10,6 +10,7 @@ import (
 
 	"colony/event"
 	"colony/guard/sandbox"
+	"colony/guard/secrets"
 	"colony/plan"
 	"colony/repo"
 	"colony/tools"
@@ -53,7 +54,7 @@ func (h *House) Land(ctx context.Context, past Past, l Land) (Landing, error) {
 	if err != nil {
 		return Landing{}, err
 	}
-	c := &Colony{parts: Parts{House: h, Getenv: l.Getenv, Now: l.Now, Diagnostics: l.Diagnostics}, run: past.ID}
+	c := &Colony{parts: Parts{House: h, Getenv: l.Getenv, Now: l.Now, Diagnostics: l.Diagnostics}, run: past.ID, secrets: secrets.New(h.private...)}
 	if c.settings, err = past.settingsThen(s); err != nil {
 		return Landing{}, err
 	}

@@ -1,11 +1,13 @@
 package hatch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"colony/event"
 )
@@ -77,4 +79,17 @@ func probe(dir string) error {
 	}
 	_, err = f.Write(make([]byte, probeSize))
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
+}
+
+// waits is what the log asks while the disk takes nothing: the person is told once each time, and the run waits until it
+// is stopped.
+func (c *Colony) waits(ctx context.Context) func(*event.StuckError) bool {
+	var told time.Time
+	return func(e *event.StuckError) bool {
+		if c.parts.Stuck != nil && !e.Since.Equal(told) {
+			c.parts.Stuck(e)
+		}
+		told = e.Since
+		return ctx.Err() == nil
+	}
 }

@@ -214,7 +214,7 @@ func (l *life) guest(name string, hands confined) (*mcp.Server, error) {
 		return nil, err
 	}
 	p.Root, p.Asks = l.tree.Dir, true
-	p.Told = func(n mcp.Note) { l.diagnose(n, l.noted(n)) }
+	p.Told = func(n mcp.Note) { l.logServer(n, l.noted(n)) }
 	if s.URL == "" {
 		p.Hosts = foreign(l.reach.names)
 	}
@@ -244,7 +244,7 @@ func (l *life) share(s server) (*mcp.Server, error) {
 			return nil, err
 		}
 		made := &shared{}
-		p.Told = func(n mcp.Note) { l.diagnose(n, made.note(n)) }
+		p.Told = func(n mcp.Note) { l.logServer(n, made.note(n)) }
 		if made.Server, err = mcp.New(p); err != nil {
 			return nil, err
 		}
@@ -323,8 +323,8 @@ func (l *life) noted(n mcp.Note) error {
 	return l.append(event.Warned{Code: n.Code, Text: n.Text, Next: n.Next})
 }
 
-// diagnose tells the operator what could not be kept in the log.
-func (c *Colony) diagnose(n mcp.Note, err error) {
+// logServer tells the operator what could not be kept in the log.
+func (c *Colony) logServer(n mcp.Note, err error) {
 	if err != nil {
 		c.parts.Diagnostics.Warn("keep a note of a server", "note", n.Text, "error", err)
 	}

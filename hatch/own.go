@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"colony/guard/trust"
+	"colony/lsp"
 	"colony/queen"
 	"colony/strict"
 	"colony/tools"
@@ -115,9 +116,9 @@ func (h *House) ToolNames() []string {
 }
 
 // allTools is the registry from which every ant's is carved: what comes with colony, the user's tools, the repository's.
-func (h *House) allTools(warn io.Writer, shLimit time.Duration, check queen.PlanCheck, help queen.Help) (*tools.Registry, error) {
+func (h *House) allTools(warn io.Writer, shLimit time.Duration, check queen.PlanCheck, help queen.Help, servers *lsp.Servers) (*tools.Registry, error) {
 	r := tools.NewRegistry(warn)
-	for _, t := range ownTools(shLimit, check, help) {
+	for _, t := range ownTools(shLimit, check, help, servers) {
 		if err := r.Register(tools.BuiltIn, t); err != nil {
 			return nil, err
 		}

@@ -111,6 +111,7 @@ type settings struct {
 	hooks       hookSettings
 	mcp         serverSettings
 	limits      limitSettings
+	lsp         lspSettings
 	models      map[string]modelSettings
 	providers   map[string]providerSettings
 }
@@ -118,7 +119,7 @@ type settings struct {
 func readSettings(from *configs.Settings) (settings, error) {
 	var s settings
 	for name, into := range map[string]any{
-		"run": &s.run, "sandbox": &s.sandbox, "permissions": &s.permissions, "hooks": &s.hooks, "mcp": &s.mcp, "limits": &s.limits, "models": &s.models, "providers": &s.providers,
+		"run": &s.run, "sandbox": &s.sandbox, "permissions": &s.permissions, "hooks": &s.hooks, "mcp": &s.mcp, "limits": &s.limits, "lsp": &s.lsp, "models": &s.models, "providers": &s.providers,
 	} {
 		if err := section(from, name, into); err != nil {
 			return settings{}, err
@@ -146,6 +147,9 @@ const (
 
 // check looks at what is said of models, providers and servers.
 func (s settings) check() error {
+	if err := s.lsp.check(); err != nil {
+		return err
+	}
 	if s.mcp.Most < 1 || s.mcp.Start <= 0 || s.mcp.Call <= 0 || s.mcp.Idle <= 0 {
 		return badSetting("mcp", fmt.Sprintf("%+v", s.mcp), "times and a number above zero")
 	}

@@ -49,11 +49,11 @@ func (h *House) Trial(card string, more guard.Rules, getenv func(string) string)
 	if err != nil {
 		return nil, err
 	}
-	registry, err := h.allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans, nobodyHelps)
+	registry, err := h.allTools(io.Discard, time.Duration(s.limits.Sh), nobodyPlans, nobodyHelps, nobodySpeaks())
 	if err != nil {
 		return nil, err
 	}
-	child, err := registry.Child(c.Tools, nil)
+	child, err := registry.Child(h.useful(c.Tools), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -176,7 +176,8 @@ func brings(f ProjectFile) ([]string, error) {
 	for _, g := range run.Gates {
 		runs = append(runs, g.Run)
 	}
-	return runs, nil
+	servers, err := lspBrings(settings)
+	return append(runs, servers...), err
 }
 
 // trustedOrProblem is the problem of starting a run while project files wait for trust.

@@ -57,6 +57,7 @@ func BenchmarkTable(b *testing.B) {
 		{"files", func() { measureFiles(b, w, t) }},
 		{"hot", func() { measureHot(b, w, t) }},
 		{"mcp", func() { measureServers(b, w, t) }},
+		{"languages", func() { measureLanguages(b, t) }},
 		{"peers", func() { measurePeers(b, w, t) }},
 		{"cache", func() { notes = append(notes, fmt.Sprint("cache: ", measureCache(b, bin))) }},
 	} {

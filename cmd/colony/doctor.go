@@ -17,7 +17,7 @@ func (a *app) doctorCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "check this machine and this repository", Args: exactArgs(0, 0), Example: "  colony doctor\n  colony doctor --json\n  colony doctor --fix\n  colony doctor --prove",
 		Long: "Check what a run needs: git, the sandbox (by trying it), settings, keys, local model servers, the state directory,\n" +
-			"disk space, the repository, gates, trust, the logs of its runs, runs that were cut off, and what killed processes left.\n" +
+			"disk space, the repository, gates, language servers, trust, the logs of its runs, runs that were cut off, and what killed processes left.\n" +
 			"Where something is wrong the exit code is 3, and each check says what to do.\n" +
 			"With --fix a log that lost its end is mended, after a copy of it was kept, and leavings are removed; it says which.\n" +
 			"With --prove every break-out that the sandbox must hold is tried in a scratch tree, first in the open, where it has to\n" +

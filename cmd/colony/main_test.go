@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"colony/guard/sandbox"
 	"colony/hatch"
+	"colony/lsp/lsptest"
 	"colony/model/scripted"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,8 +26,12 @@ var built string
 // $ORGANISATION instead of /etc/colony.
 const underOrganisation = "orgcolony"
 
+// languageServer is a name of this test as a program: a language server in one of lsptest's modes.
+const languageServer = "lsptest-server"
+
 func TestMain(m *testing.M) {
 	sandbox.Helper()
+	lsptest.Main(languageServer)
 	if filepath.Base(os.Args[0]) == underOrganisation {
 		os.Exit(run(context.Background(), &app{
 			args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ, slept: slept,
@@ -76,7 +82,7 @@ func build() (err error) {
 	if err != nil {
 		return err
 	}
-	return os.Symlink(self, filepath.Join(built, underOrganisation))
+	return errors.Join(os.Symlink(self, filepath.Join(built, underOrganisation)), os.Link(self, filepath.Join(built, languageServer)))
 }
 
 // TestScripts runs the command as a person would, one script a verb, against a scripted model over HTTP and real git
@@ -97,12 +103,13 @@ func TestScripts(t *testing.T) {
 			}
 			return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600)
 		},
+		Condition: hasServer,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"model": serveModel, "billed": billedAsCounted, "commit": commitAll, "code": exitCode,
 			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
 			"serve": serve, "unserved": unserved, "gomodule": goModule, "warm": warmCache, "python": namePython,
 			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "meanwhile": meanwhile, "nobody": nobodyLeft, "bytes": writeBytes,
-			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned, "block": block, "record": record, "mcptest": putServer, "mcphttp": serveTools,
+			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned, "servers": realServers, "block": block, "record": record, "mcptest": putServer, "mcphttp": serveTools,
 		},
 	})
 }
