@@ -84,7 +84,7 @@ func (h *House) moved(dir, state string) *House {
 	if to.Cache == "" {
 		to.Cache = filepath.Join(h.home(), "cache")
 	}
-	to.Dir, to.Root, to.State = dir, dir, state
+	to.Dir, to.Root, to.State, to.servers = dir, dir, state, offline(h.servers)
 	return &to
 }
 

@@ -123,6 +123,17 @@ func (s server) given(env []string, getenv func(string) string) func(string) str
 	}
 }
 
+// offline are the servers where nothing leaves the machine: those that are reached by a URL are not.
+func offline(servers []server) []server {
+	out := slices.Clone(servers)
+	for i := range out {
+		if out[i].URL != "" {
+			out[i].Wrong = errors.New("it is reached by its URL, and nothing is reached here")
+		}
+	}
+	return out
+}
+
 // serverSecrets are values of the user's that servers are given as credentials.
 func (c *Colony) serverSecrets() []string {
 	var values []string
