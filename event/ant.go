@@ -65,7 +65,8 @@ type ModelReplied struct {
 	Price       Price           `json:"price"`
 	RateDate    string          `json:"rate_date"`
 	Estimated   bool            `json:"estimated"`
-	CacheMiss   string          `json:"cache_miss,omitempty"` // why the cache did not serve what it could, where the provider says
+	CacheMiss   string          `json:"cache_miss,omitempty"`          // why the cache did not serve what it could, where the provider says
+	CacheMissed int64           `json:"cache_missed_tokens,omitempty"` // of cache_miss: how many tokens, where the provider says
 	FirstByteMs int64           `json:"first_byte_ms"`
 	Ms          int64           `json:"ms"`
 }

@@ -66,6 +66,9 @@ var _ queen.Hatcher = (*Colony)(nil)
 // gets the output of a red gate back a bounded number of times.
 func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error) {
 	c.pauser.wait(ctx, ctx.Done())
+	if out, away := c.turnedAway(o); away && !o.Continues {
+		return out, nil
+	}
 	l, err := c.newLife(ctx, o, c.registry)
 	if err != nil && ctx.Err() == nil {
 		return queen.Outcome{Reason: queen.Internal, Detail: err.Error()}, nil
@@ -250,7 +253,11 @@ func (l *life) furnish() (err error) {
 	if err != nil {
 		return err
 	}
-	registry.Freeze()
+	if modeOf(l.order.Card, guard.Mode(l.mode)) == guard.ModePlan {
+		registry.FreezeReadOnly()
+	} else {
+		registry.Freeze()
+	}
 	l.env = &tools.Env{
 		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(hands.exec),
 		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: hands.exec, Dial: noDial, Now: l.parts.Now,

@@ -23,6 +23,7 @@ var spoken = map[string][][]string{
 	"log": {{"log", "r-1"}, {"log", "r-1", "--json"}, {"log", "r-1", "--ant", "worker-1"}}, "pause": {{"pause", "r-1"}},
 	"plan": {{"plan", "--check", "../plan.yaml"}, {"plan", "--graph", "../plan.yaml"}, {"plan", "do it", "--model", "openai/any", "--gate", "cat .env"}}, "resume": {{"resume", "r-1"}, {"resume", "r-1", "--json"}},
 	"retry": {{"retry", "a"}}, "run": {{"run", "--one", "do it", "--model", "openai/any", "--gate", "cat .env; false"}, {"run", "-f", "../plan.yaml", "--model", "openai/any", "--gate", "cat .env", "--run-id", "r-v", "-v"}},
+	"replay":  {{"replay", "r-1"}, {"replay", "r-1", "--json"}},
 	"sandbox": {}, "sandbox run": {{"sandbox", "run", "--json", "--", "true"}},
 	"status": {{"status"}, {"status", "r-1"}, {"status", "r-1", "--json"}}, "steer": {{"steer", "worker-1", "hello"}}, "stop": {{"stop"}, {"stop", "r-1"}},
 	"models": {}, "models list": {{"models", "list"}, {"models", "list", "--json"}},
@@ -32,6 +33,7 @@ var spoken = map[string][][]string{
 // S8, SE02: no verb says a canary, in words or in JSON, nor does anything that colony keeps hold one, after a run over a
 // repository that has all of them in its files, its instructions, its settings, its cards and its gates' output.
 func TestNoVerbSaysACanary(t *testing.T) {
+	t.Parallel()
 	w := newCanaryWorld(t, canaryScenario)
 	var all []string
 	for _, canary := range canaries {
