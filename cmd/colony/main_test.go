@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -70,7 +69,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// build makes the command, and this test under another name beside it.
+// build makes the command, and this test under its other names beside it.
 func build() (err error) {
 	if built, err = os.MkdirTemp("", "colony-built-"); err != nil {
 		return err
@@ -82,7 +81,10 @@ func build() (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.Symlink(self, filepath.Join(built, underOrganisation)), os.Link(self, filepath.Join(built, languageServer)))
+	if err := os.Symlink(self, filepath.Join(built, underOrganisation)); err != nil {
+		return err
+	}
+	return os.Link(self, filepath.Join(built, languageServer)) // no symbolic link: the sandbox shows the program by its own name
 }
 
 // TestScripts runs the command as a person would, one script a verb, against a scripted model over HTTP and real git
