@@ -7,20 +7,23 @@ import "colony/event"
 func (b *Book) Recall(bill *Bill) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for key, n := range bill.calls {
-		b.run.used.calls += n
-		if task := b.tasks[key[0]]; task != nil {
-			task.used.calls += n
+	for _, r := range bill.runs {
+		for _, a := range r.Ants {
+			b.run.used.calls += a.Calls
+			if task := b.tasks[a.Task]; task != nil {
+				task.used.calls += a.Calls
+			}
+			b.spent(a.ID).calls += a.Calls
 		}
-		b.spent(key[1]).calls += n
+		for i, c := range r.Cells {
+			s := r.Of(i).Sum()
+			used := b.spent(c.Ant)
+			*used = used.plus(spent(s.Usage, s.USD, s.Price))
+		}
 	}
 	b.run.used = b.run.used.plus(spent(bill.Total()))
 	for id, task := range b.tasks {
 		task.used = task.used.plus(spent(bill.Task(id)))
-	}
-	for _, l := range bill.counted() {
-		used := b.spent(l.ant)
-		*used = used.plus(spent(l.usage, l.usd, l.price))
 	}
 }
 

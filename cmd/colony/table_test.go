@@ -140,6 +140,16 @@ var flagsShown = map[string]string{
 	"trust --json":            "trust.txtar",
 	"trust --print":           "trust.txtar",
 	"version --json":          "runs.txtar",
+
+	"cost --all":         "bills.txtar",
+	"cost --chart":       "bills.txtar",
+	"cost --compare":     "bills.txtar",
+	"cost --csv":         "bills.txtar",
+	"cost --html":        "bills.txtar",
+	"cost --merge-cards": "bills.txtar",
+	"cost --month":       "bills.txtar",
+	"cost --since":       "bills.txtar",
+	"cost --until":       "bills.txtar",
 }
 
 // keysShown is flagsShown for the keys of the settings. The keys of all providers are the same, and those of all names for models.
