@@ -46,6 +46,7 @@ var doors = map[string][]string{
 	"tools/builtin":   {"tools", "view", "guard/shell", "guard/secrets", "strict"},
 	"ant":             {"cards", "event", "model", "scheduler", "tools", "strict", "failpoint"},
 	"ledger":          {"event", "model", "strict", "failpoint"},
+	"ledger/audit":    {"event", "ledger", "strict"},
 	"ledger/report":   {"event", "ledger", "strict"},
 	"queen":           {"cards", "event", "ledger", "plan", "repo", "tools", "strict", "failpoint"},
 	"hatch":           nil, // everything below
