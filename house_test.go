@@ -48,6 +48,7 @@ var doors = map[string][]string{
 	"ledger":          {"event", "model", "strict", "failpoint"},
 	"ledger/audit":    {"event", "ledger", "strict"},
 	"ledger/report":   {"event", "ledger", "strict"},
+	"blame":           {"event", "ledger", "repo", "strict"},
 	"queen":           {"cards", "event", "ledger", "plan", "repo", "tools", "strict", "failpoint"},
 	"hatch":           nil, // everything below
 	"cmd/colony":      nil,

@@ -9,7 +9,7 @@ import (
 
 // laterVerbs are the verbs of the command's contract that answer "not built yet".
 var laterVerbs = []string{
-	"watch", "web", "blame",
+	"watch", "web",
 	"replay", "eval", "mcp", "worker",
 }
 

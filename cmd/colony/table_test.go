@@ -141,6 +141,9 @@ var flagsShown = map[string]string{
 	"trust --print":           "trust.txtar",
 	"version --json":          "runs.txtar",
 
+	"blame --html":                 "blame.txtar",
+	"blame --json":                 "blame.txtar",
+	"blame --state-dir":            "blame.txtar",
 	"cost --all":                   "bills.txtar",
 	"cost --chart":                 "bills.txtar",
 	"cost --compare":               "bills.txtar",
