@@ -56,6 +56,7 @@ func BenchmarkTable(b *testing.B) {
 		{"onefile", func() { measureOneFile(b, w, t) }},
 		{"files", func() { measureFiles(b, w, t) }},
 		{"hot", func() { measureHot(b, w, t) }},
+		{"bill", func() { measureBill(b, w, t) }},
 		{"peers", func() { measurePeers(b, w, t) }},
 		{"cache", func() { notes = append(notes, fmt.Sprint("cache: ", measureCache(b, bin))) }},
 	} {
