@@ -57,6 +57,24 @@ func harmless(t *testing.T, page string) {
 	}
 }
 
+// A row that was not billed, of a model without a price, beside one that was: nothing is drawn for it.
+func TestRowsWithoutAnAmount(t *testing.T) {
+	refused := event.Event{Run: "r", Task: "t", Ant: "b", Body: event.ModelReplied{Request: "q0", Outcome: "rate_limited", Price: event.Unknown}}
+	b := billOf(got("r", "t", "a", "q", pico(5), event.Known), refused)
+	table := by(t, b, "ant")
+	if table.Rows[1].USD != nil || table.Total.USD == nil {
+		t.Fatalf("%+v", table)
+	}
+	text, err := table.CSV(view.Line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := report.Page(b, report.Options{By: []string{"ant", "tool"}}, view.Line)
+	if err != nil || !strings.Contains(table.Text(80, view.Line)+table.Chart(80, view.Line)+text+page, "unknown") {
+		t.Errorf("%v", err)
+	}
+}
+
 // A spreadsheet takes nothing for a formula, and a terminal nothing for a command.
 func TestCSVIsHarmless(t *testing.T) {
 	text, err := by(t, billOf(got("r", "=cmd|' /C calc'!A0", "@a\x1b[31m", "q", pico(5), event.Known)), "task", "ant").CSV(view.Line)

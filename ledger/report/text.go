@@ -107,6 +107,9 @@ func shownKey(r Row) string {
 // worth is what bars are drawn by: money where all of it is known and not free, else tokens.
 func (t Table) worth(r Row) int64 {
 	if t.Total.USD != nil && *t.Total.USD > 0 {
+		if r.USD == nil { // not billed, by a model without a price
+			return 0
+		}
 		return int64(*r.USD)
 	}
 	return r.Usage.Input + r.Usage.Output
