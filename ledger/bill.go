@@ -273,6 +273,9 @@ func (r *Run) replied(e event.Event, m event.ModelReplied) {
 	var c *Cell
 	if o != nil {
 		c = r.Cells[o.Cell]
+		if m.USD == nil && o.Gone.USD != nil {
+			c.Held += *o.Gone.USD
+		}
 		r.close(key, o)
 	} else {
 		c, _ = r.cell(a, e.Task, "", e.Time)

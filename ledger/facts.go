@@ -86,6 +86,7 @@ type Cell struct {
 type Count struct {
 	Usage     event.Usage      `json:"usage"`
 	USD       event.PicoUSD    `json:"usd"`
+	Held      event.PicoUSD    `json:"held,omitempty"` // set aside for attempts that came by a service without a price
 	Attempts  int64            `json:"attempts"`
 	Known     int64            `json:"known,omitempty"`
 	Free      int64            `json:"free,omitempty"`
@@ -165,7 +166,7 @@ func (c *Count) add(r event.ModelReplied, lost bool) {
 func (c *Count) Add(d Count) {
 	c.Usage, c.USD = c.Usage.Add(d.Usage), c.USD+d.USD
 	c.Attempts, c.Known, c.Free, c.Unknown, c.Silent = c.Attempts+d.Attempts, c.Known+d.Known, c.Free+d.Free, c.Unknown+d.Unknown, c.Silent+d.Silent
-	c.Estimated, c.Lost = c.Estimated+d.Estimated, c.Lost+d.Lost
+	c.Estimated, c.Lost, c.Held = c.Estimated+d.Estimated, c.Lost+d.Lost, c.Held+d.Held
 	for why, n := range d.Misses {
 		if c.Misses == nil {
 			c.Misses = map[string]int64{}

@@ -16,14 +16,25 @@ func (b *Book) Recall(bill *Bill) {
 			b.spent(a.ID).calls += a.Calls
 		}
 		for i, c := range r.Cells {
-			s := r.Of(i).Sum()
+			n := r.Of(i)
+			s := n.Sum()
 			used := b.spent(c.Ant)
 			*used = used.plus(spent(s.Usage, s.USD, s.Price))
+			b.recallHeld(c, int64(n.Held), used)
 		}
 	}
 	b.run.used = b.run.used.plus(spent(bill.Total()))
 	for id, task := range b.tasks {
 		task.used = task.used.plus(spent(bill.Task(id)))
+	}
+}
+
+// recallHeld counts what was set aside for attempts without a price, which no sum has.
+func (b *Book) recallHeld(c *Cell, held int64, ant *amounts) {
+	b.run.used.usd += held
+	ant.usd += held
+	if task := b.tasks[c.Task]; task != nil {
+		task.used.usd += held
 	}
 }
 
