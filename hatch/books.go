@@ -21,32 +21,37 @@ const snapshotEvery = 20_000
 // Account is what a run has spent: from its log, as far as that can be read. With an error it is what is whole. Of a long
 // log what was read before is kept beside it, and only what follows is read.
 func (p Past) Account(ctx context.Context) (*ledger.Run, error) {
-	run := ledger.NewRun(p.ID, p.kept)
-	r, err := event.OpenReader(p.Dir)
-	if err == nil {
-		var from event.Seq
-		if kept, ok := p.snapshot(ctx, r); ok {
-			run, from = kept, kept.Seq
-		}
-		for e, failed := range r.Select(ctx, from, ledger.Types()...) {
-			if err = failed; err != nil {
-				break
-			}
-			run.Add(e)
-		}
-		lines := p.lines(ctx, run)
-		if err == nil && run.Seq >= from+snapshotEvery {
-			p.keep(ctx, r, run)
-		}
-		err = errors.Join(err, lines, r.Close())
-	} else {
-		err = fmt.Errorf("open the log of %s: %w", p.ID, err)
-	}
-	run.Repo, run.Live = filepath.Base(p.home()), p.Owned()
+	owned := p.Owned()
+	run, err := p.fold(ctx)
+	// What has no reply is in flight if somebody was at work before the log was read, or is now.
+	run.Repo, run.Live = filepath.Base(p.home()), owned || p.Owned()
 	if err != nil {
 		err = logProblem(p.ID, err)
 	}
 	return run, err
+}
+
+func (p Past) fold(ctx context.Context) (*ledger.Run, error) {
+	run := ledger.NewRun(p.ID, p.kept)
+	r, err := event.OpenReader(p.Dir)
+	if err != nil {
+		return run, fmt.Errorf("open the log of %s: %w", p.ID, err)
+	}
+	var from event.Seq
+	if kept, ok := p.snapshot(ctx, r); ok {
+		run, from = kept, kept.Seq
+	}
+	for e, failed := range r.Select(ctx, from, ledger.Types()...) {
+		if err = failed; err != nil {
+			break
+		}
+		run.Add(e)
+	}
+	lines := p.lines(ctx, run)
+	if err == nil && run.Seq >= from+snapshotEvery {
+		p.keep(ctx, r, run)
+	}
+	return run, errors.Join(err, lines, r.Close())
 }
 
 func (p Past) snapshotPath() string { return filepath.Join(p.Dir, "bill") }
