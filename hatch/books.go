@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"colony/event"
 	"colony/ledger"
@@ -145,22 +145,14 @@ func (h *House) Everywhere() ([]Past, error) {
 }
 
 // Imported are the bills that came from other machines, or whose conversations are gone; of this repository alone, or all.
+// With an error, which names files that are not what was written, they are those of the others.
 func (h *House) Imported(all bool) ([]*ledger.Run, error) {
-	files, err := filepath.Glob(filepath.Join(h.ledgers(), "*.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(files)
+	files, failed := h.stored("")
 	var out []*ledger.Run
 	for _, path := range files {
-		f, err := os.Open(path)
+		runs, err := readLedger(path)
 		if err != nil {
-			return nil, err
-		}
-		runs, err := ledger.ReadExport(f)
-		f.Close()
-		if err != nil {
-			return nil, &Problem{Exit: 3, Code: "damaged_ledger", Message: fmt.Sprintf("the ledger %s is not what was written: %v", path, err), Next: "remove it, and import it again"}
+			failed = errors.Join(failed, err)
 		}
 		for _, r := range runs {
 			if all || r.Repo == filepath.Base(h.home()) {
@@ -168,7 +160,37 @@ func (h *House) Imported(all bool) ([]*ledger.Run, error) {
 			}
 		}
 	}
-	return out, nil
+	return out, failed
+}
+
+func readLedger(path string) ([]*ledger.Run, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := ledger.ReadExport(f)
+	if err != nil {
+		err = &Problem{
+			Exit: 3, Code: "damaged_ledger", Message: fmt.Sprintf("the ledger %s is not what was written: %v", path, err),
+			Next: "move it away, and import it again from where it came", cause: &event.CorruptError{Log: path, What: err.Error(), Err: err},
+		}
+	}
+	return runs, errors.Join(err, f.Close())
+}
+
+// stored are the files of the ledger whose names begin so, sorted.
+func (h *House) stored(prefix string) ([]string, error) {
+	entries, err := os.ReadDir(h.ledgers())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var files []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), ".jsonl") {
+			files = append(files, filepath.Join(h.ledgers(), e.Name()))
+		}
+	}
+	return files, err
 }
 
 // ledgers is where bills are kept that have no log here.

@@ -93,7 +93,7 @@ func (h *House) take(ctx context.Context, x ledger.Exported) (Taken, error) {
 // storedIDs are the events of a run that imports before brought, whole or in part.
 func (h *House) storedIDs(x ledger.Exported) (map[string]bool, error) {
 	ids := map[string]bool{}
-	files, err := filepath.Glob(filepath.Join(h.ledgers(), storedName(x.Run.ID, x.Run.Birth)+"*.jsonl"))
+	files, err := h.stored(storedName(x.Run.ID, x.Run.Birth))
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (a *app) blames(ctx context.Context, house *hatch.House, file string, from,
 	if b.last != nil { // what a damaged log does not tell is not blamed on anybody
 		fmt.Fprintf(a.err, "a log cannot be read to its end, and lines of its run may be unknown: %s\n", view.Line(b.last.Error()))
 	}
-	others, err := house.Imported(true)
+	others, err := b.imported(true)
 	if err != nil {
 		return blame.File{}, err
 	}

@@ -40,17 +40,27 @@ func (b *books) bill(ctx context.Context, args []string) (ledger.Bill, error) {
 	if len(args) > 0 {
 		return bill, nil
 	}
-	imported, err := b.house.Imported(b.all)
+	imported, err := b.imported(b.all)
 	for _, run := range imported {
 		bill.Join(run)
 	}
 	return bill, err
 }
 
+// imported are the bills that were brought, but for those that cannot be read.
+func (b *books) imported(all bool) ([]*ledger.Run, error) {
+	runs, err := b.house.Imported(all)
+	if unreadable(err) {
+		b.damaged("ledger", err)
+		err = nil
+	}
+	return runs, err
+}
+
 // alone is the bill of an imported run that a word names, or of one whose conversations are gone; missing where there is none.
 func (b *books) alone(word string, missing error) (ledger.Bill, error) {
 	var bill ledger.Bill
-	imported, err := b.house.Imported(true)
+	imported, err := b.imported(true)
 	if err != nil {
 		return bill, err
 	}

@@ -51,11 +51,14 @@ func (a *app) ledgerVerifyCmd() *cobra.Command {
 				proofs = append(proofs, proof)
 			}
 			if len(args) == 0 {
-				if _, err := b.house.Imported(all); err != nil {
+				if _, err := b.imported(all); err != nil {
 					return err
 				}
 			}
-			return a.sayProofs(proofs)
+			if err := a.sayProofs(proofs); err != nil {
+				return err
+			}
+			return b.told()
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "every repository")
