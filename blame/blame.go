@@ -49,6 +49,7 @@ type blamer struct {
 	landings map[string]landing // by commit
 	order    []string           // commits, as they landed
 	names    map[string]bool    // runs
+	noted    map[string]bool    // commits that a person put a note on
 	proofs   map[[2]string]proof
 }
 
@@ -99,7 +100,7 @@ func (b *blamer) prove(ctx context.Context, commit, path string) (proof, error) 
 	if l, ok := b.landings[commit]; ok {
 		return proof{landing: l}, nil
 	}
-	signed, err := b.repo.Signed(ctx, commit)
+	signed, err := b.repo.Signed(ctx, commit, b.noted[commit])
 	if err != nil {
 		return proof{reason: "the commit " + short(commit) + " cannot be read"}, nil
 	}
@@ -271,6 +272,9 @@ func Of(ctx context.Context, r *repo.Repo, runs []*ledger.Run, commit, path stri
 		return out, ok, err
 	}
 	b := newBlamer(r, runs)
+	if b.noted, err = r.Noted(ctx); err != nil {
+		return out, ok, err
+	}
 	for i, l := range lines {
 		out.text += l.Text + "\n"
 		if from > 0 && (i+1 < from || i+1 > to) {

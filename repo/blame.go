@@ -112,15 +112,33 @@ func (r *Repo) Has(ctx context.Context, commit string) bool { return r.has(ctx, 
 // notesRef is where a person's notes on commits say of which tasks they are: trailers, as colony's commits have.
 const notesRef = "refs/notes/colony"
 
-// Signed are the runs and tasks that a commit says it is of, in its message or in a note on it. It is a claim, no proof.
-func (r *Repo) Signed(ctx context.Context, commit string) ([][2]string, error) {
+// Noted are the commits that a person put such a note on.
+func (r *Repo) Noted(ctx context.Context) (map[string]bool, error) {
+	out, err := r.user.run(ctx, nil, "notes", "--ref="+notesRef, "list")
+	if exitCode(err) < 0 {
+		return nil, err
+	}
+	noted := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); len(words) == 2 {
+			noted[words[1]] = true
+		}
+	}
+	return noted, nil
+}
+
+// Signed are the runs and tasks that a commit says it is of, in its message or, where it is noted, in the note on it. It is a
+// claim, no proof.
+func (r *Repo) Signed(ctx context.Context, commit string, noted bool) ([][2]string, error) {
 	objects, err := r.commits(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	note, err := r.user.run(ctx, nil, "notes", "--ref="+notesRef, "show", commit)
-	if exitCode(err) < 0 {
-		return nil, err
+	var note []byte
+	if noted {
+		if note, err = r.user.run(ctx, nil, "notes", "--ref="+notesRef, "show", commit); err != nil {
+			return nil, err
+		}
 	}
 	var found [][2]string
 	run := ""
