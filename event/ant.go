@@ -68,7 +68,8 @@ type ModelReplied struct {
 	Rate        string          `json:"rate,omitempty"`    // what the tokens cost, in words; empty where it is free or unknown
 	Service     string          `json:"service,omitempty"` // by which the provider served it; empty for the standard one
 	Estimated   bool            `json:"estimated"`
-	CacheMiss   string          `json:"cache_miss,omitempty"` // why the cache did not serve what it could, where the provider says
+	CacheMiss   string          `json:"cache_miss,omitempty"`          // why the cache did not serve what it could, where the provider says
+	CacheMissed int64           `json:"cache_missed_tokens,omitempty"` // of cache_miss: how many tokens, where the provider says
 	FirstByteMs int64           `json:"first_byte_ms"`
 	Ms          int64           `json:"ms"`
 }

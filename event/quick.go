@@ -189,6 +189,9 @@ func quickReplied(data []byte) (m ModelReplied, ok bool) {
 	if q.has(`,"cache_miss":`) {
 		m.CacheMiss = q.str()
 	}
+	if q.has(`,"cache_missed_tokens":`) {
+		m.CacheMissed = q.int()
+	}
 	q.lit(`,"first_byte_ms":`)
 	m.FirstByteMs = q.int()
 	q.lit(`,"ms":`)

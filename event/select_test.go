@@ -41,7 +41,7 @@ func TestSelectIsReadWithoutTheRest(outer *testing.T) {
 				e.Body = event.ModelRequested{Request: word.Draw(t, "request"), Attempt: 1, Provider: word.Draw(t, "provider"), Model: "m", ReservedUSD: usd("reserved"), ReservedTokens: count.Draw(t, "tokens"), OutputLimit: 3}
 			case 1:
 				e.Body = event.ModelReplied{Request: word.Draw(t, "request"), Content: json.RawMessage(`{"a":["}\"",{"b":1}],"c":"\\"}`), USD: usd("usd"), Price: event.Known, Rate: word.Draw(t, "rate"),
-					Service: word.Draw(t, "service"), CacheMiss: word.Draw(t, "miss"), Estimated: rapid.Bool().Draw(t, "estimated"), Usage: event.Usage{Input: count.Draw(t, "input"), CacheWriteLong: count.Draw(t, "long")}}
+					Service: word.Draw(t, "service"), CacheMiss: word.Draw(t, "miss"), CacheMissed: count.Draw(t, "missed"), Estimated: rapid.Bool().Draw(t, "estimated"), Usage: event.Usage{Input: count.Draw(t, "input"), CacheWriteLong: count.Draw(t, "long")}}
 			case 2:
 				e.Body = event.ToolDone{Tool: word.Draw(t, "tool")}
 			default:

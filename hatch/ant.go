@@ -65,6 +65,9 @@ var _ queen.Hatcher = (*Colony)(nil)
 // gets the output of a red gate back a bounded number of times.
 func (c *Colony) Hatch(ctx context.Context, o queen.Order) (queen.Outcome, error) {
 	c.pauser.wait(ctx, ctx.Done())
+	if out, away := c.turnedAway(o); away && !o.Continues {
+		return out, nil
+	}
 	l, err := c.newLife(ctx, o, c.registry)
 	if err != nil && ctx.Err() == nil {
 		return queen.Outcome{Reason: queen.Internal, Detail: err.Error()}, nil

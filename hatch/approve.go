@@ -164,9 +164,6 @@ func (c *Colony) judge(ctx context.Context, n int, text string, faulty bool) (st
 	}
 	id, limit := judgement{next: n}.ask(), time.Duration(c.settings.limits.Ask)
 	opened := event.AskOpened{Ask: id, Kind: q.Kind, Text: q.Text, Choices: q.Choices, Default: planEnd, Deadline: c.parts.Now().Add(limit)}
-	if err := c.record("", opened); err != nil {
-		return "", err
-	}
 	answer, by, err := c.answered(ctx, opened, q, limit, func(b event.Body) error { return c.record("", b) })
 	if err != nil {
 		return "", err

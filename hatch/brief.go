@@ -31,7 +31,7 @@ func (c *Colony) Brief() Brief {
 	b := Brief{
 		Run: c.run, Goal: c.goal(), Branch: "colony/" + c.run, Base: c.base,
 		Tasks: len(c.parts.Plan.Tasks), Planned: c.parts.Goal != "", Ants: c.width(), NoGate: c.parts.NoGate,
-		Setup: c.settings.run.Setup, Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.caps), Left: c.left, Taken: c.parts.Dirty,
+		Setup: c.settings.run.Setup, Mode: c.mode, Level: c.box.Level(), Mechanism: c.box.Mechanism(), Caps: capsEvent(c.book.Caps()), Left: c.left, Taken: c.parts.Dirty,
 	}
 	if c.parts.Only {
 		b.Branch = ""

@@ -74,7 +74,7 @@ func (l *life) way() model.Provider {
 		account := l.account
 		account.Provider, account.Model = m.provider, m.name
 		way, last := l.routed[m.String()], new(int)
-		asked := model.Provider(counting{sending{l.book.Meter(account, way.client), l.halted}, last})
+		asked := model.Provider(counting{sending{funded{l.book.Meter(account, way.client), l.Colony}, l.halted}, last})
 		if m.rate.State != event.Free {
 			asked = l.warmth.around(m.String()+" "+l.card.Name, asked)
 		}

@@ -49,6 +49,7 @@ type Parts struct {
 	Dirty    bool              // the run begins with the uncommitted files of the checkout
 	NoGate   bool              // tasks that nothing verifies are allowed
 	typed    map[string]string // settings that were given with a resume
+	Replayed bool              // it is carried out again: hooks tell nobody of it, and run confined
 	AllowRed bool              // a gate that is red on the base advises until it first passes
 	Headless bool              // nobody can answer
 	OnAsk    string            // what a question comes to: deny, wait or stop; empty is the person's answer
@@ -98,6 +99,7 @@ type Colony struct {
 	log       *tally
 	crew      *crew
 	pauser    *pauser
+	funds     *funds
 	retry     chan string // tasks that are to begin again
 	book      *ledger.Book
 	blobs     *tools.Blobs
@@ -119,7 +121,7 @@ func Open(ctx context.Context, p Parts) (*Colony, error) { return open(ctx, p, n
 // open opens a new run, or one that goes on where it has a past.
 func open(ctx context.Context, p Parts, past *queen.Past) (*Colony, error) {
 	p.Person = p.asked()
-	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), pauser: &pauser{now: p.Now}, retry: make(chan string, mostAgain), saidOnce: newOnce(), warmth: newWarmth(time.After), windows: &windows{}}
+	c := &Colony{parts: p, run: p.Run, past: past, begun: past != nil, crew: newCrew(), pauser: &pauser{now: p.Now}, funds: newFunds(), retry: make(chan string, mostAgain), saidOnce: newOnce(), warmth: newWarmth(time.After), windows: &windows{}}
 	if c.run == "" {
 		c.run = NewRunID(p.Now())
 	}
@@ -148,6 +150,9 @@ func (c *Colony) readHouse(context.Context) (err error) {
 	}
 	if c.hooks, err = c.parts.hooks(c.settings.hooks); err != nil {
 		return err
+	}
+	if c.parts.Replayed {
+		c.hooks = again(c.hooks)
 	}
 	c.catalogue, err = model.Builtin()
 	return err

@@ -104,15 +104,18 @@ func (l *life) interrupted(ctx context.Context, err error) (queen.Outcome, ant.R
 func (l *life) stopped(e ant.Ending) queen.Outcome {
 	out := queen.Outcome{Reason: queen.Reason(e.Reason), Detail: e.Detail, Scope: e.Scope}
 	if e.Cause != nil {
-		usage, _, _ := l.log.of("")
-		out.Fatal = e.Cause.Fatal() || usage.Requests == 0
-		out.Detail = l.advise(l.chain.links[l.chain.at].model, e.Cause)
+		failed, vain := l.chain.links[l.chain.at].model, ""
+		if usage, _, _ := l.log.of(""); usage.Requests == 0 {
+			vain = failed.String()
+		}
+		out.Fatal = l.hopeless(l.order.Card, vain)
+		out.Detail = l.advise(failed, e.Cause)
 	}
 	return out
 }
 
 // advise says what a provider's refusal means and what to do.
-func (l *life) advise(m chosen, e *model.Error) string {
+func (c *Colony) advise(m chosen, e *model.Error) string {
 	switch e.Kind {
 	case model.Auth:
 		return fmt.Sprintf("provider %s refused the key (%s): check %s", m.provider, e.Text, m.server.KeyEnv)

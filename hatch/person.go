@@ -59,14 +59,15 @@ func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) 
 		Ask: id, Kind: q.Kind, Text: q.Text, Call: q.Call, Digest: q.Digest, Choices: q.Choices, Default: "deny", Grant: q.Grant, Files: q.Files,
 		Deadline: l.parts.Now().Add(limit),
 	}
-	if err := l.append(opened); err != nil {
-		return tools.Answer{}, err
-	}
-	if l.parts.OnAsk == "stop" && !l.crew.early(id) {
-		l.crew.halt(&askStop{id})
-		l.cut(&askStop{id}) // it waits for nothing else
-	}
-	answer, by, err := l.answered(ctx, opened, q, limit, l.append)
+	stops := l.parts.OnAsk == "stop" && !l.crew.early(id)
+	answer, by, err := l.answered(ctx, opened, q, limit, func(b event.Body) error {
+		err := l.append(b)
+		if err == nil && stops {
+			l.crew.halt(&askStop{id})
+			l.cut(&askStop{id}) // it waits for nothing else
+		}
+		return err
+	})
 	if err != nil {
 		return tools.Answer{}, err
 	}
@@ -104,13 +105,17 @@ func (l *life) askID(q tools.Question) string {
 	return fmt.Sprintf("%s.%d", l.order.Ant, l.asked.Add(1))
 }
 
-// answered is the first answer: from the person at the screen, or from another process by way of the desk. The limit is
-// time that the machine was awake: after a sleep the question is recorded again, with its deadline as much later.
+// answered records a question once it can be answered, and returns the first answer: from the person at the screen, or from
+// another process by way of the desk. The limit is time that the machine was awake: after a sleep the question is recorded
+// again, with its deadline as much later.
 func (c *Colony) answered(ctx context.Context, opened event.AskOpened, q tools.Question, limit time.Duration, record func(event.Body) error) (tools.Answer, event.By, error) {
 	timed, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	ask, closed := c.crew.open(opened.Ask)
 	defer closed()
+	if err := record(opened); err != nil {
+		return tools.Answer{}, event.By{}, err
+	}
 	select {
 	case r := <-ask.answers: // it came before the question was open again
 		return r.answer, r.by, nil

@@ -52,7 +52,7 @@ func (l *life) window() ant.Window {
 		account := l.account
 		account.Provider, account.Model = all[i].provider, all[i].name
 		way := l.routed[all[i].String()]
-		return resting{way.governor.Around(sending{l.book.Meter(account, way.client), l.halted}), l.pauser, l.ending}
+		return resting{way.governor.Around(sending{funded{l.book.Meter(account, way.client), l.Colony}, l.halted}), l.pauser, l.ending}
 	}
 	return w
 }

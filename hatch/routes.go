@@ -17,20 +17,21 @@ type route struct {
 
 // routes opens one client and one governor for each key and model in use.
 func (c *Colony) routes() (map[string]route, error) {
-	out, keys := map[string]route{}, map[string]*model.Key{}
+	out, keys := map[string]route{}, map[[2]string]*model.Key{}
 	for _, m := range c.reached() {
 		if _, ok := out[m.String()]; ok {
 			continue
 		}
-		if keys[m.provider] == nil {
-			keys[m.provider] = model.NewKey()
+		account := [2]string{m.server.BaseURL, m.key}
+		if keys[account] == nil {
+			keys[account] = model.NewKey()
 		}
 		client, err := c.client(m)
 		if err != nil {
 			return nil, fmt.Errorf("provider %s: %w", m.provider, err)
 		}
 		governor, err := model.NewGovernor(model.GovernorParts{
-			Attempts: c.settings.limits.Attempts, Output: m.output, Key: keys[m.provider], Throttled: c.throttled,
+			Attempts: c.settings.limits.Attempts, Output: m.output, Key: keys[account], Throttled: c.throttled,
 		})
 		if err != nil {
 			return nil, err

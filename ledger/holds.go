@@ -210,6 +210,8 @@ func (h *holds) missed(e event.Event, model string, caching bool, m event.ModelR
 		return "", 0
 	}
 	switch {
+	case m.CacheMiss != "" && m.CacheMissed > 0:
+		return m.CacheMiss, min(same, m.CacheMissed)
 	case m.CacheMiss != "":
 		return m.CacheMiss, same
 	case h.Model != model:

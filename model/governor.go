@@ -58,6 +58,7 @@ type turn struct {
 	at           time.Time // when it may go, as far as is known
 	cool, start  time.Time // the cool-down it has seen, and its own start after that
 	alone, probe bool      // what it holds
+	finds        bool      // it holds the key's turn to find out whether the key is any good
 }
 
 // NewGovernor returns a governor that has sent nothing yet.
@@ -138,7 +139,13 @@ func (p governed) once(ctx context.Context, t *turn, req Request, show func(Delt
 func (g *Governor) admit(ctx context.Context, t *turn) error {
 	defer g.leave(t)
 	for {
+		if err := g.parts.Key.enter(ctx, t); err != nil {
+			return err
+		}
 		wait, changed, err := g.try(t)
+		if !t.alone {
+			g.parts.Key.leave(t)
+		}
 		if err != nil || wait == 0 {
 			return err
 		}
@@ -152,6 +159,13 @@ func (g *Governor) admit(ctx context.Context, t *turn) error {
 		}
 		timer.Stop()
 	}
+}
+
+// Dead is why every later request is refused without being sent; nil while none is.
+func (g *Governor) Dead() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.dead
 }
 
 // forever is the wait for something that has no time.
@@ -257,6 +271,7 @@ func (g *Governor) begins(t *turn) {
 	g.mu.Lock()
 	g.heard, g.open = true, true
 	g.mu.Unlock()
+	g.parts.Key.good.Store(true)
 	g.release(t)
 }
 
@@ -267,6 +282,7 @@ func (g *Governor) release(t *turn) {
 	if t.alone {
 		g.alone, t.alone = false, false
 	}
+	g.parts.Key.leave(t)
 	if t.probe {
 		g.probing, t.probe = false, false
 	}

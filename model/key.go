@@ -1,7 +1,9 @@
 package model
 
 import (
+	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -10,10 +12,35 @@ import (
 type Key struct {
 	mu        sync.Mutex // guards governors
 	governors []*Governor
+
+	first chan struct{} // held by the request that finds out whether the key is any good
+	good  atomic.Bool   // it was not refused at the first attempt, whatever that came to
 }
 
 // NewKey returns a key that nobody uses yet.
-func NewKey() *Key { return &Key{} }
+func NewKey() *Key { return &Key{first: make(chan struct{}, 1)} }
+
+// enter waits until no other request finds out whether the key is any good.
+func (k *Key) enter(ctx context.Context, t *turn) error {
+	if t.finds || k.good.Load() {
+		return nil
+	}
+	select {
+	case k.first <- struct{}{}:
+		t.finds = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// leave lets the next one find out.
+func (k *Key) leave(t *turn) {
+	if t.finds {
+		t.finds = false
+		<-k.first
+	}
+}
 
 func (k *Key) join(g *Governor) {
 	k.mu.Lock()
@@ -25,12 +52,12 @@ func (k *Key) join(g *Governor) {
 func (k *Key) share(from *Governor) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.governors) < 2 {
-		return
-	}
 	from.mu.Lock()
 	cool, dead := from.cool, keyless(from.dead)
 	from.mu.Unlock()
+	if dead == nil {
+		k.good.Store(true)
+	}
 	for _, g := range k.governors {
 		if g != from {
 			g.told(cool, dead)

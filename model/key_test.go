@@ -63,6 +63,34 @@ func TestAKeyWithoutQuotaStopsAllItsModels(t *testing.T) {
 	}
 }
 
+// contract 76: the first request of a key goes alone, whatever the model; then all go at once.
+func TestAKeyIsTriedByOne(t *testing.T) {
+	for kind, want := range map[model.Kind][2]int{model.Quota: {1, 0}, model.NoModel: {1, 4}, "": {4, 4}} {
+		synctest.Test(t, func(t *testing.T) {
+			one := &outside{takes: time.Second, answer: func(int, time.Duration) (model.Reply, error) {
+				if kind == "" {
+					return model.Reply{}, nil
+				}
+				return model.Reply{}, fails(kind, nil)
+			}}
+			other := &outside{takes: time.Second, answer: fine}
+			a, b := pair(t, one, other)
+			var all sync.WaitGroup
+			all.Go(func() { swarm(a, 4) })
+			synctest.Wait()
+			swarm(b, 4)
+			all.Wait()
+			if got := [2]int{len(one.sent), len(other.sent)}; got != want {
+				t.Errorf("%q: %v requests, want %v", kind, got, want)
+			}
+			early := slices.DeleteFunc(append(one.offsets(), other.offsets()...), func(d time.Duration) bool { return d >= time.Second })
+			if len(early) != 1 {
+				t.Errorf("%q: %d requests before the first answer", kind, len(early))
+			}
+		})
+	}
+}
+
 // A reply that the limit cuts is asked for once more with twice the limit, and no more than the model gives.
 func TestACutReplyIsAskedForWithTwiceTheLimit(t *testing.T) {
 	for most, want := range map[int][]int{0: {100, 200}, 150: {100, 150}, 100: {100}} {

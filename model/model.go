@@ -31,6 +31,8 @@ type Message struct {
 	IsError bool            `json:"is_error,omitempty"` // of a tool: the result carries a fault
 	Images  []tools.BlobRef `json:"images,omitempty"`
 	Opaque  json.RawMessage `json:"opaque,omitempty"` // what a provider wants carried back, untouched
+	// Thought is the beginning of what the provider shows of the model's thoughts, for people: it is never sent.
+	Thought string `json:"thought,omitempty"`
 	// Recovered says that the calls stood in the text of the reply, and nothing else did.
 	Recovered bool `json:"recovered,omitempty"`
 }
@@ -110,7 +112,13 @@ type Reply struct {
 	FirstByte time.Duration
 	Elapsed   time.Duration
 	Limits    Limits // what the provider said about its rate limits
-	Miss      string // why the provider's cache did not serve all that it could, where it says
+	Miss      Miss   // why the provider's cache did not serve all that it could, where it says
+}
+
+// Miss is what a provider says of tokens that its cache could have served and did not. The zero value is nothing.
+type Miss struct {
+	Reason string // in the provider's words, such as tools_changed
+	Tokens int64  // how many; 0 where it does not say
 }
 
 // Delta is a piece of a reply as it streams. It is shown, never recorded. One without text says that the

@@ -101,6 +101,9 @@ func (r *run) finish(ctx context.Context) (event.RunFinished, error) {
 		}
 	}
 	f.Exit = r.exit(ctx)
+	if lost := r.lostToModel(); f.Reason == "" && f.Exit == exitProvider && lost >= 0 {
+		f.Reason = r.graph.order[lost].detail
+	}
 	f.Status = r.status(ctx, f.Exit)
 	f.Resumable = f.Exit > exitUnlanded
 	return f, errors.Join(readErr, r.append(ctx, event.Event{Body: f}))
@@ -140,7 +143,7 @@ func (r *run) exit(ctx context.Context) int {
 		return exitDone
 	case ctx.Err() != nil && stopped(ctx) != exitAsked:
 		return stopped(ctx)
-	case r.fatal, r.lostToModel():
+	case r.fatal, r.lostToModel() >= 0:
 		return exitProvider
 	case r.capped:
 		return exitCapped
@@ -162,9 +165,9 @@ func stopped(ctx context.Context) int {
 	return exitStopped
 }
 
-// lostToModel reports whether the provider cost a task.
-func (r *run) lostToModel() bool {
-	return slices.ContainsFunc(r.graph.order, func(t *task) bool { return t.state == failed && t.reason == string(Model) })
+// lostToModel is the place of the first task that the provider cost; -1 where it cost none.
+func (r *run) lostToModel() int {
+	return slices.IndexFunc(r.graph.order, func(t *task) bool { return t.state == failed && t.reason == string(Model) })
 }
 
 // all reports whether every task went well; without a plan none did.

@@ -88,6 +88,7 @@ type graph struct {
 }
 
 func newGraph(p Parts, of plan.Plan) *graph {
+	of.Tasks = slices.Clone(of.Tasks) // scopes widen
 	g := &graph{plan: of}
 	byID := map[string]*task{}
 	for _, t := range of.Tasks {

@@ -81,7 +81,7 @@ type Outcome struct {
 	Verdict      string              // of a reviewer that is Done
 	Findings     []event.Finding     // of a reviewer
 	Kept         string              // the ref that keeps work which will not land
-	Fatal        bool                // the provider refused: no later request of the run can work
+	Fatal        bool                // no provider serves: no later request of the run can work
 	Asked        bool                // it ended because of an unanswered ask or an untrusted file
 }
 

@@ -117,7 +117,11 @@ func (a *app) answerCmd() *cobra.Command {
 func (a *app) asking(cmd *cobra.Command, state, word, ask string) (hatch.Past, error) {
 	past, idle := a.running(state, word)
 	if idle == nil {
-		return past, nil
+		open, err := openAsks(cmd, past)
+		if err == nil && len(withoutAsk(open, ask)) == len(open) {
+			err = &hatch.Problem{Exit: 2, Code: "no_ask", Message: fmt.Sprintf("no question %s is open in the run %s", ask, past.ID), Next: "colony inbox lists those that are"}
+		}
+		return past, err
 	}
 	house := hatch.Locate(a.where(state))
 	runs, err := house.Runs()

@@ -10,7 +10,7 @@ import (
 // laterVerbs are the verbs of the command's contract that answer "not built yet".
 var laterVerbs = []string{
 	"watch", "web",
-	"replay", "eval", "mcp", "worker",
+	"eval", "mcp", "worker",
 }
 
 func later() []*cobra.Command {

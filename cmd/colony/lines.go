@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -14,7 +15,7 @@ import (
 func line(e event.Event, verbose bool) string {
 	text := told(e)
 	if text == "" && verbose {
-		text = e.Body.Type()
+		text = e.Body.Type() + thought(e.Body)
 	}
 	if text == "" {
 		return ""
@@ -76,6 +77,18 @@ func told(e event.Event) string {
 		}
 	}
 	return ""
+}
+
+// thought is what the model was shown to think before a reply.
+func thought(b event.Body) string {
+	var said struct {
+		Thought string `json:"thought"`
+	}
+	replied, _ := b.(event.ModelReplied)
+	if json.Unmarshal(replied.Content, &said) != nil || said.Thought == "" { // no reply has no thought
+		return ""
+	}
+	return ": " + strings.Join(strings.Fields(said.Thought), " ")
 }
 
 // planned says how many tasks a plan has and what it may cost.

@@ -43,6 +43,8 @@ var flagsShown = map[string]string{
 	"demo --json":             "demo_test.go",
 	"demo --keep":             "demo_test.go",
 	"diff --json":             "diff.txtar",
+	"replay --json":           "replay.txtar",
+	"replay --state-dir":      "replay.txtar",
 	"diff --state-dir":        "gc.txtar",
 	"doctor --fix":            "damaged.txtar",
 	"doctor --json":           "doctor.txtar",

@@ -27,6 +27,7 @@ var spoken = map[string][][]string{
 	"log": {{"log", "r-1"}, {"log", "r-1", "--json"}, {"log", "r-1", "--ant", "worker-1"}}, "pause": {{"pause", "r-1"}},
 	"plan": {{"plan", "--check", "../plan.yaml"}, {"plan", "--graph", "../plan.yaml"}, {"plan", "do it", "--model", "openai/any", "--gate", "cat .env"}}, "resume": {{"resume", "r-1"}, {"resume", "r-1", "--json"}},
 	"retry": {{"retry", "a"}}, "run": {{"run", "--one", "do it", "--model", "openai/any", "--gate", "cat .env; false"}, {"run", "-f", "../plan.yaml", "--model", "openai/any", "--gate", "cat .env", "--run-id", "r-v", "-v"}},
+	"replay":  {{"replay", "r-1"}, {"replay", "r-1", "--json"}},
 	"sandbox": {}, "sandbox run": {{"sandbox", "run", "--json", "--", "true"}},
 	"status": {{"status"}, {"status", "r-1"}, {"status", "r-1", "--json"}}, "steer": {{"steer", "worker-1", "hello"}}, "stop": {{"stop"}, {"stop", "r-1"}},
 	"models": {}, "models list": {{"models", "list"}, {"models", "list", "--json"}},

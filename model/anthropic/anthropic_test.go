@@ -13,6 +13,7 @@ import (
 
 	"colony/model"
 	"colony/model/anthropic"
+	"colony/model/modeltest"
 	"colony/model/scripted"
 	"colony/tools"
 )
@@ -20,7 +21,7 @@ import (
 func client(t *testing.T, url string) *anthropic.Client {
 	t.Helper()
 	c, err := anthropic.New(anthropic.Parts{
-		BaseURL: url, Key: "sk-ant-very-secret", FirstByte: 10 * time.Second, Idle: 10 * time.Second, Transport: newTransport(t),
+		BaseURL: url, Key: "sk-ant-very-secret", FirstByte: 10 * time.Second, Idle: 10 * time.Second, Transport: modeltest.Transport(t),
 		Blob: func(string) ([]byte, error) { return []byte("pixels"), nil },
 	})
 	if err != nil {
@@ -132,8 +133,8 @@ func TestWhyTheCacheMissed(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, sse(`{"type":"message_start","message":{"id":"m","diagnostics":{"cache_miss_reason":{"type":"tools_changed","cache_missed_input_tokens":9}},"usage":{"input_tokens":3,"output_tokens":1}}}`, done))
 	})
-	if got, err := client(t, url).Complete(t.Context(), hello(), nil); err != nil || got.Miss != "tools_changed" {
-		t.Errorf("got %q, %v", got.Miss, err)
+	if got, err := client(t, url).Complete(t.Context(), hello(), nil); err != nil || got.Miss != (model.Miss{Reason: "tools_changed", Tokens: 9}) {
+		t.Errorf("got %+v, %v", got.Miss, err)
 	}
 	for base, want := range map[string][2]string{"https://api.anthropic.com": {`"diagnostics":{"previous_message_id":null}`, `"previous_message_id":"msg_7"`}, "https://gateway.test/v1": {"", ""}} {
 		var body string
@@ -270,7 +271,7 @@ func TestPromptsOnlyGrowAndAreServed(t *testing.T) {
 			Text: "On.", Calls: []scripted.Call{{Tool: "read"}, {Tool: "read"}}, Tokens: scripted.Tokens{Output: &out, Reasoning: 5},
 		})
 	}
-	server := serve(t, scripted.Parts{Scenarios: []scripted.Scenario{scenario}, Record: true})
+	server := modeltest.Serve(t, scripted.Parts{Scenarios: []scripted.Scenario{scenario}, Record: true})
 	c := client(t, server.URL)
 	req := hello()
 	req.Messages[0].Text, req.Messages[1].Text = "Card: worker\n"+strings.Repeat("A rule. ", 400), "Task a: work"

@@ -117,19 +117,12 @@ func (c *Client) asked(req model.Request, names *wire.Names) ([]byte, error) {
 		a.System[n-1].Cache = kept()
 	}
 	if c.official {
-		a.Diagnostics = &diagnostics{previous(req)}
-	}
-	return encoded(a)
-}
-
-// previous is the id of this model's last reply; nil where there is none.
-func previous(req model.Request) *string {
-	for i := len(req.Messages) - 1; i >= 0; i-- {
-		if id := wire.IDOf(Messages, req.Messages[i].Opaque, req.Model); id != "" {
-			return &id
+		a.Diagnostics = &diagnostics{}
+		if id := wire.LastID(Messages, req); id != "" {
+			a.Diagnostics.Previous = &id
 		}
 	}
-	return nil
+	return encoded(a)
 }
 
 // take appends blocks; neighbours of one role are one message.

@@ -70,12 +70,13 @@ func (r *reply) begun(m sdk.Message) {
 	var told struct {
 		Diagnostics struct {
 			Reason struct {
-				Type string `json:"type"`
+				Type   string `json:"type"`
+				Missed int64  `json:"cache_missed_input_tokens"`
 			} `json:"cache_miss_reason"`
 		} `json:"diagnostics"`
 	}
 	_ = json.Unmarshal([]byte(m.RawJSON()), &told) // what is missing or of another type says nothing
-	r.Miss = told.Diagnostics.Reason.Type
+	r.Missed(told.Diagnostics.Reason.Type, told.Diagnostics.Reason.Missed)
 	r.sum()
 }
 
@@ -156,7 +157,7 @@ func (r *reply) grow(e sdk.MessageStreamEventUnion) {
 		r.Bytes += len(e.Delta.PartialJSON)
 	case "thinking_delta":
 		b.text.WriteString(e.Delta.Thinking)
-		r.Bytes += len(e.Delta.Thinking)
+		r.Think(e.Delta.Thinking)
 	case "signature_delta":
 		b.signature += e.Delta.Signature
 	}

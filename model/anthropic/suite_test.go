@@ -1,52 +1,21 @@
 package anthropic_test
 
 import (
-	"net/http"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"colony/model"
 	"colony/model/anthropic"
 	"colony/model/modeltest"
-	"colony/model/scripted"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestSuite(t *testing.T) {
-	modeltest.Run(t, func(t *testing.T, scenario []byte, firstByte, idle time.Duration) model.Provider {
-		s, err := scripted.Parse("suite.yaml", scenario)
-		if err != nil {
-			t.Fatal(err)
-		}
-		server := serve(t, scripted.Parts{Scenarios: []scripted.Scenario{s}, Key: "secret"})
-		c, err := anthropic.New(anthropic.Parts{BaseURL: server.URL, Key: "secret", FirstByte: firstByte, Idle: idle, Transport: newTransport(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	})
+func dial(at modeltest.At) (model.Provider, error) {
+	return anthropic.New(anthropic.Parts{BaseURL: at.URL, Key: at.Key, FirstByte: at.FirstByte, Idle: at.Idle, Transport: at.Transport})
 }
 
-func serve(t *testing.T, p scripted.Parts) *scripted.Server {
-	t.Helper()
-	server, err := scripted.Serve(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return server
-}
+func TestSuite(t *testing.T) { modeltest.Run(t, dial) }
 
-// newTransport is one whose connections end with the test.
-func newTransport(t *testing.T) *http.Transport {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	t.Cleanup(transport.CloseIdleConnections)
-	return transport
-}
+func FuzzStream(f *testing.F) { modeltest.Fuzz(f, true, dial) }

@@ -17,9 +17,6 @@ import (
 // random is how many streams are tried without a fuzzer.
 const random = 100
 
-// Dial makes a provider that asks a server through a transport.
-type Dial func(url string, transport http.RoundTripper) (model.Provider, error)
-
 // Fuzz is a fuzz target: a stream that is cut into pieces anywhere, also inside a letter, with comments and other ends of
 // lines where events allows for them, is the same reply; and one that is cut short or holds bytes of any kind is an error
 // or a reply whose calls can be read, never a panic.
@@ -88,7 +85,7 @@ func record(f *testing.F, dial Dial) (all []recorded) {
 	for _, task := range []string{"text", "parallel", "usage"} {
 		var body []byte
 		inner := &http.Transport{DisableKeepAlives: true}
-		p, err := dial(server.URL, transport(func(r *http.Request) (*http.Response, error) {
+		p, err := dial.open(server.URL, transport(func(r *http.Request) (*http.Response, error) {
 			resp, err := inner.RoundTrip(r)
 			if err != nil {
 				return nil, err
@@ -117,7 +114,7 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // play is what a provider makes of a body that comes in pieces.
 func play(t *testing.T, dial Dial, task string, body, sizes []byte) (model.Reply, error) {
 	t.Helper()
-	p, err := dial("http://nobody.invalid/v1", transport(func(r *http.Request) (*http.Response, error) {
+	p, err := dial.open("http://nobody.invalid/v1", transport(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{
 			StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Request: r,
 			Body: io.NopCloser(&pieces{bytes.NewReader(body), sizes, 0}),

@@ -19,26 +19,22 @@ import (
 //go:embed suite.yaml
 var scenario []byte
 
-// Start starts a server that follows a scenario and returns a provider that talks to it. The provider gives
-// up a request after firstByte without a byte, and a reply after idle without a further one.
-type Start func(t *testing.T, scenario []byte, firstByte, idle time.Duration) model.Provider
-
 // Run runs the suite.
-func Run(t *testing.T, start Start) { run(t, start, false) }
+func Run(t *testing.T, dial Dial) { run(t, dial, false) }
 
 // RunPlain runs the suite for a wire that has no ids of calls, counts nothing but input and output, and knows no refusal.
-func RunPlain(t *testing.T, start Start) { run(t, start, true) }
+func RunPlain(t *testing.T, dial Dial) { run(t, dial, true) }
 
-func run(t *testing.T, start Start, plain bool) {
-	t.Run("replies", func(t *testing.T) { replies(t, start, plain) })
-	t.Run("refusals", func(t *testing.T) { refusals(t, start) })
-	t.Run("broken", func(t *testing.T) { brokenReplies(t, start) })
-	t.Run("unfinished", func(t *testing.T) { unfinished(t, start) })
-	t.Run("estimated", func(t *testing.T) { estimates(t, start) })
-	t.Run("deltas", func(t *testing.T) { deltas(t, start) })
-	t.Run("conversation", func(t *testing.T) { conversation(t, start) })
-	t.Run("cancel", func(t *testing.T) { cancel(t, start) })
-	t.Run("wrong model", func(t *testing.T) { wrongModel(t, start) })
+func run(t *testing.T, dial Dial, plain bool) {
+	t.Run("replies", func(t *testing.T) { replies(t, dial, plain) })
+	t.Run("refusals", func(t *testing.T) { refusals(t, dial) })
+	t.Run("broken", func(t *testing.T) { brokenReplies(t, dial) })
+	t.Run("unfinished", func(t *testing.T) { unfinished(t, dial) })
+	t.Run("estimated", func(t *testing.T) { estimates(t, dial) })
+	t.Run("deltas", func(t *testing.T) { deltas(t, dial) })
+	t.Run("conversation", func(t *testing.T) { conversation(t, dial) })
+	t.Run("cancel", func(t *testing.T) { cancel(t, dial) })
+	t.Run("wrong model", func(t *testing.T) { wrongModel(t, dial) })
 }
 
 const long, short = 30 * time.Second, 200 * time.Millisecond
@@ -66,8 +62,8 @@ func call(id, name, args string) tools.Call {
 	return tools.Call{ID: id, Name: name, Args: json.RawMessage(args)}
 }
 
-func replies(t *testing.T, start Start, plain bool) {
-	p := start(t, scenario, long, long)
+func replies(t *testing.T, dial Dial, plain bool) {
+	p := dial.start(t, long, long)
 	cases := []struct {
 		task, text string
 		calls      []tools.Call
@@ -130,8 +126,8 @@ func sameCalls(t *testing.T, got, want []tools.Call) {
 	}
 }
 
-func refusals(t *testing.T, start Start) {
-	p := start(t, scenario, long, long)
+func refusals(t *testing.T, dial Dial) {
+	p := dial.start(t, long, long)
 	cases := []struct {
 		task   string
 		kind   model.Kind
@@ -178,8 +174,8 @@ func modelError(t *testing.T, err error) *model.Error {
 }
 
 // brokenReplies are billed by their provider perhaps, so they carry a usage that is marked as a guess.
-func brokenReplies(t *testing.T, start Start) {
-	p := start(t, scenario, short, short)
+func brokenReplies(t *testing.T, dial Dial) {
+	p := dial.start(t, short, short)
 	cases := []struct {
 		task    string
 		arrived string // of the text
@@ -217,8 +213,8 @@ func brokenReplies(t *testing.T, start Start) {
 }
 
 // unfinished are replies that ended as whole ones do and are none: no call of theirs counts, and what they used does.
-func unfinished(t *testing.T, start Start) {
-	p := start(t, scenario, long, long)
+func unfinished(t *testing.T, dial Dial) {
+	p := dial.start(t, long, long)
 	for _, c := range []struct {
 		task    string
 		attempt int
@@ -243,8 +239,8 @@ func unfinished(t *testing.T, start Start) {
 	}
 }
 
-func estimates(t *testing.T, start Start) {
-	p := start(t, scenario, long, long)
+func estimates(t *testing.T, dial Dial) {
+	p := dial.start(t, long, long)
 	for _, task := range []string{"no-usage", "zero-usage"} {
 		got, err := complete(t, p, task)
 		if err != nil || !got.Estimated || got.Usage.Fresh == 0 || got.Usage.Output == 0 {
@@ -253,8 +249,8 @@ func estimates(t *testing.T, start Start) {
 	}
 }
 
-func deltas(t *testing.T, start Start) {
-	p := start(t, scenario, long, long)
+func deltas(t *testing.T, dial Dial) {
+	p := dial.start(t, long, long)
 	var shown strings.Builder
 	pieces := 0
 	got, err := p.Complete(t.Context(), ask("text"), func(d model.Delta) { pieces++; shown.WriteString(d.Text) })
@@ -265,8 +261,8 @@ func deltas(t *testing.T, start Start) {
 
 // conversation goes through three turns: the server refuses a call without its answer, and says the next
 // turn only where it finds its own replies again. A tool's name comes back as the registry spells it.
-func conversation(t *testing.T, start Start) {
-	p := start(t, scenario, long, long)
+func conversation(t *testing.T, dial Dial) {
+	p := dial.start(t, long, long)
 	req := ask("turns")
 	for turn, want := range []string{"First.", "Second.", "Third."} {
 		got, err := p.Complete(t.Context(), req, func(model.Delta) {})
@@ -291,8 +287,8 @@ func conversation(t *testing.T, start Start) {
 	}
 }
 
-func cancel(t *testing.T, start Start) {
-	p := start(t, scenario, long, long)
+func cancel(t *testing.T, dial Dial) {
+	p := dial.start(t, long, long)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	got, err := p.Complete(ctx, ask("stall"), func(model.Delta) { stop() })
@@ -301,8 +297,8 @@ func cancel(t *testing.T, start Start) {
 	}
 }
 
-func wrongModel(t *testing.T, start Start) {
-	p := start(t, scenario, long, long)
+func wrongModel(t *testing.T, dial Dial) {
+	p := dial.start(t, long, long)
 	req := ask("text")
 	req.Model = "nobody"
 	_, err := p.Complete(t.Context(), req, func(model.Delta) {})

@@ -71,7 +71,7 @@ func Transcript(t *testing.T, dial Dial, s Sources) {
 func talk(t *testing.T, dial Dial, url string, send func(int, []byte) ([]byte, error), heard func(int, model.Reply)) {
 	t.Helper()
 	turn := 0
-	p, err := dial(url, transport(func(r *http.Request) (*http.Response, error) {
+	p, err := dial.open(url, transport(func(r *http.Request) (*http.Response, error) {
 		sent, err := io.ReadAll(r.Body)
 		if err != nil {
 			return nil, err
@@ -127,7 +127,7 @@ func converse(t *testing.T, dial Dial, s Sources, file string) {
 	files := map[string][]byte{}
 	inner := &http.Transport{DisableKeepAlives: true}
 	path := ""
-	p, err := dial(server.URL, transport(func(r *http.Request) (*http.Response, error) { // where this wire sends to
+	p, err := dial.open(server.URL, transport(func(r *http.Request) (*http.Response, error) { // where this wire sends to
 		path = r.URL.Path
 		return nil, fmt.Errorf("not sent")
 	}))

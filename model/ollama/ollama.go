@@ -156,7 +156,7 @@ func (r *reply) add(line []byte) error {
 	}
 	r.Begin()
 	r.Say(c.Message.Content)
-	r.Bytes += len(c.Message.Thinking)
+	r.Think(c.Message.Thinking)
 	for _, one := range c.Message.Calls {
 		args := string(one.Function.Args)
 		var text string

@@ -1,13 +1,9 @@
 package ollama_test
 
 import (
-	"net/http"
 	"testing"
-	"time"
 
-	"colony/model"
 	"colony/model/modeltest"
-	"colony/model/ollama"
 )
 
 func TestTranscript(t *testing.T) {
@@ -24,7 +20,5 @@ func TestTranscript(t *testing.T) {
 	for _, field := range []string{"request options num_predict", "request options num_ctx"} {
 		docs[field] = "https://docs.ollama.com/modelfile#valid-parameters-and-values"
 	}
-	modeltest.Transcript(t, func(url string, transport http.RoundTripper) (model.Provider, error) {
-		return ollama.New(ollama.Parts{BaseURL: url, Window: 32768, FirstByte: time.Minute, Idle: time.Minute, Transport: transport})
-	}, modeltest.Sources{Docs: docs})
+	modeltest.Transcript(t, dial, modeltest.Sources{Docs: docs})
 }

@@ -19,11 +19,18 @@ type asked struct {
 	MaxOutput int        `json:"max_output_tokens,omitempty"`
 	Reasoning *reasoning `json:"reasoning,omitempty"`
 	CacheKey  string     `json:"prompt_cache_key,omitempty"`
+	Cache     *compared  `json:"prompt_cache_options,omitempty"`
 	Tools     []usable   `json:"tools,omitempty"`
 }
 
 type reasoning struct {
-	Effort string `json:"effort"`
+	Effort  string `json:"effort,omitempty"`
+	Summary string `json:"summary,omitempty"`
+}
+
+// compared asks why the cache did not serve what an earlier reply left in it.
+type compared struct {
+	With string `json:"comparison_response_id"`
 }
 
 // usable is a tool in a Responses request. Strict is said because its default is true there, and then a schema with
@@ -73,16 +80,25 @@ func (c *Client) outputOf(m model.Message) (any, error) {
 
 // asked is the body of a Responses request. The input is put together by hand, so that what is carried back keeps its
 // bytes.
-func (c *Client) asked(req model.Request, names *wire.Names) ([]byte, error) {
+func (c *Client) asked(req model.Request, names *wire.Names, known quirks) ([]byte, error) {
 	a := asked{Model: req.Model, MaxOutput: req.OutputLimit}
-	if reasons(req.Model) {
+	thoughts := reasoning{Effort: req.Effort}
+	if reasons(req.Model) && !known.noSeal {
 		a.Include = []string{"reasoning.encrypted_content"}
 	}
-	if req.Effort != "" {
-		a.Reasoning = &reasoning{req.Effort}
+	if reasons(req.Model) && !known.noSummary {
+		thoughts.Summary = "auto"
+	}
+	if thoughts != (reasoning{}) {
+		a.Reasoning = &thoughts
 	}
 	if c.official {
 		a.CacheKey = req.CacheKey
+	}
+	if c.compares(req.Model, known) {
+		if id := wire.LastID(string(Responses), req); id != "" {
+			a.Cache = &compared{id}
+		}
 	}
 	for _, spec := range req.Tools {
 		schema, err := wire.SchemaOf(spec)
@@ -104,6 +120,13 @@ func (c *Client) asked(req model.Request, names *wire.Names) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.Join([][]byte{[]byte(`{"input":[`), bytes.Join(input, []byte(",")), []byte("],"), rest[1:]}, nil), nil
+}
+
+// compares reports whether a model says why its cache did not serve what it could: gpt-5.6 and later do.
+func (c *Client) compares(name string, known quirks) bool {
+	major, minor := 0, 0
+	_, _ = fmt.Sscanf(name, "gpt-%d.%d", &major, &minor) // what is not spelt so has no numbers
+	return c.official && !known.noCompare && (major > 5 || major == 5 && minor >= 6)
 }
 
 // reasons reports whether a model may think: one that cannot is refused when its thoughts are asked for.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"colony/model"
+	"colony/model/modeltest"
 	"colony/model/openai"
 	"colony/model/scripted"
 )
@@ -64,7 +65,7 @@ func TestGovernedClient(t *testing.T) {
 	for _, wire := range wires {
 		for _, c := range cases {
 			t.Run(string(wire)+" "+c.task, func(t *testing.T) {
-				server := serve(t, scripted.Parts{Scenarios: []scripted.Scenario{scenario}, Record: true})
+				server := modeltest.Serve(t, scripted.Parts{Scenarios: []scripted.Scenario{scenario}, Record: true})
 				over := parts(server.URL)
 				over.Wire = wire
 				p := governed(t, client(t, over))

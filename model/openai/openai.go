@@ -107,10 +107,13 @@ func (c *Client) Complete(ctx context.Context, req model.Request, show func(mode
 	if err != nil {
 		return model.Reply{}, err
 	}
-	x := wire.Begin(ctx, c.parts)
+	known, limits := c.of(req.Model), c.parts
+	if known.flat {
+		limits.FirstByte = max(limits.FirstByte, wholeReply)
+	}
+	x := wire.Begin(ctx, limits)
 	defer x.Stop()
 	got := x.Hear(show)
-	known := c.of(req.Model)
 	if known.noEffort {
 		req.Effort = ""
 	}
@@ -149,11 +152,11 @@ func (c *Client) open(ctx context.Context, req model.Request, names *wire.Names,
 	spoken := c.wire == Responses && !known.chat
 	opt := option.WithMiddleware(capture(known.flat, spoken), round)
 	if spoken {
-		body, err := c.asked(req, names)
+		body, err := c.asked(req, names, known)
 		if err != nil {
 			return nil, err
 		}
-		r := &response{Heard: got, model: req.Model}
+		r := &response{Heard: got, model: req.Model, named: c.compares(req.Model, known)}
 		return func() (model.Reply, error) {
 			send := option.WithRequestBody("application/json", body)
 			err := each(c.responses.NewStreaming(ctx, responses.ResponseNewParams{}, send, opt), r.add)

@@ -18,12 +18,6 @@ import (
 	"colony/tools"
 )
 
-func newTransport(t *testing.T) http.RoundTripper {
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
-	return transport
-}
-
 // says is a server that answers every request with these events.
 func says(t *testing.T, events ...string) string {
 	t.Helper()

@@ -7,9 +7,13 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"colony/model"
 )
+
+// wholeReply is how long a reply may take that comes whole: its first byte comes with its last.
+const wholeReply = 10 * time.Minute
 
 // quirks is what a model's server was found to lack. It is learned from refusals and holds as long as the client does.
 type quirks struct {
@@ -18,6 +22,9 @@ type quirks struct {
 	noOptions  bool // stream_options is refused
 	completion bool // the output limit is called max_completion_tokens
 	noEffort   bool // an effort is refused
+	noSummary  bool // a summary of thoughts is refused
+	noSeal     bool // thoughts cannot be carried back
+	noCompare  bool // why the cache did not serve cannot be asked
 }
 
 // of is what is known of a model.
@@ -50,10 +57,18 @@ func (q quirks) after(e *model.Error, responses bool) quirks {
 	has := func(word string) bool { return strings.Contains(text, word) }
 	switch {
 	case e.Kind == model.Unverified && has("stream"):
-		q.flat = true
+		q.flat, q.noSummary = true, true // who may not stream is not told summaries either
+	case e.Kind == model.Unverified && has("summar"):
+		q.noSummary = true
 	case e.Kind == model.Unverified, e.Kind == model.RateLimited, e.Kind == model.Quota, e.Kind == model.Auth, e.Kind == model.ContextTooLong:
 	case responses && !q.chat && (e.Status == 404 || e.Status == 405 || e.Status == 501) && !has("model"):
 		q.chat = true
+	case responses && has("summar"):
+		q.noSummary = true
+	case responses && (has("encrypted content") || has("encrypted_content")):
+		q.noSeal = true
+	case has("prompt_cache_options"), has("comparison_response"):
+		q.noCompare = true
 	case has("stream_options"):
 		q.noOptions = true
 	case has("max_completion_tokens"):

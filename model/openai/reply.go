@@ -40,7 +40,10 @@ func (r *reply) add(chunk sdk.ChatCompletionChunk) {
 		}
 		r.Say(choice.Delta.Content)
 		for _, name := range []string{"reasoning_content", "reasoning"} { // what a server adds of its model's thoughts
-			r.Bytes += len(choice.Delta.JSON.ExtraFields[name].Raw())
+			var text string
+			if json.Unmarshal([]byte(choice.Delta.JSON.ExtraFields[name].Raw()), &text) == nil { // what is no text is none
+				r.Think(text)
+			}
 		}
 		r.Decline(choice.Delta.Refusal)
 		for _, piece := range choice.Delta.ToolCalls {

@@ -16,6 +16,8 @@ import (
 type response struct {
 	*wire.Heard
 	model string
+	named bool   // a later request may ask what became of this reply in the cache
+	id    string // of such a reply
 	items []done
 	spoke int64 // the item that spoke last
 }
@@ -37,7 +39,10 @@ type output struct {
 	Arguments string `json:"arguments"`
 	Phase     string `json:"phase"`
 	Sealed    string `json:"encrypted_content"`
-	Content   []struct {
+	Summary   []struct {
+		Text string `json:"text"`
+	} `json:"summary"`
+	Content []struct {
 		Type    string `json:"type"`
 		Text    string `json:"text"`
 		Refusal string `json:"refusal"`
@@ -104,7 +109,10 @@ func (r *response) end(whole responses.Response) {
 	r.Usage.CacheWriteLong = min(max(u.InputTokensDetails.CacheWriteTokensDetails.Ttl12hTokens, 0), r.Usage.CacheWrite)
 	r.Served = string(whole.ServiceTier)
 	if d := whole.PromptCacheDiagnostics; d.Type == "cache_miss" {
-		r.Miss = d.Reason
+		r.Missed(d.Reason, d.CacheMissedTokens)
+	}
+	if r.named {
+		r.id = whole.ID
 	}
 	if len(r.items) == 0 {
 		for i, it := range whole.Output {
@@ -149,10 +157,15 @@ func (r *response) finish(names *wire.Names) model.Reply {
 		whole = len(items)
 	}
 	r.catchUp(calls)
-	if plain {
+	for _, d := range r.items {
+		for _, part := range d.is.Summary {
+			r.Think(part.Text + "\n")
+		}
+	}
+	if plain && r.id == "" {
 		whole = 0
 	}
-	return r.As(calls, wire.Pack(string(Responses), r.model, "", items[:whole]))
+	return r.As(calls, wire.Pack(string(Responses), r.model, r.id, items[:whole]))
 }
 
 // half reports whether a call did not arrive whole. After a cut for length a call whose arguments do not parse is a half

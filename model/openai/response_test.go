@@ -280,6 +280,10 @@ func TestResponsesRequest(t *testing.T) {
 	for name, include := range map[string]string{
 		"gpt-5-mini": `"include":["reasoning.encrypted_content"],`, "o3": `"include":["reasoning.encrypted_content"],`, "openai/gpt-4.1": "", "gpt-4o": "",
 	} {
+		summary := ""
+		if include != "" {
+			summary = `,"summary":"auto"`
+		}
 		body, req.Model = nil, name
 		_, _ = client(t, responding(url)).Complete(t.Context(), req, nil) // the answer is one of the other wire
 		data, err := json.Marshal(body)
@@ -289,7 +293,7 @@ func TestResponsesRequest(t *testing.T) {
 		want := `{` + include + `"input":[{"content":"s","role":"system","type":"message"},{"content":"u","role":"user","type":"message"},` +
 			`{"content":"t","role":"assistant","type":"message"},{"arguments":"{}","call_id":"c","name":"read","type":"function_call"},` +
 			`{"call_id":"c","output":"error: no","type":"function_call_output"}],"max_output_tokens":77,"model":"` + name + `",` +
-			`"reasoning":{"effort":"low"},"store":false,"stream":true,"tools":[{"description":"Reads.","name":"read","parameters":{"type":"object"},"strict":false,"type":"function"}]}`
+			`"reasoning":{"effort":"low"` + summary + `},"store":false,"stream":true,"tools":[{"description":"Reads.","name":"read","parameters":{"type":"object"},"strict":false,"type":"function"}]}`
 		if string(data) != want {
 			t.Errorf("got  %s\nwant %s", data, want)
 		}

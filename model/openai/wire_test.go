@@ -79,7 +79,8 @@ func TestOfficialEndpoint(t *testing.T) {
 		has  string
 		not  string
 	}{
-		{"https://api.openai.com/v1", "", "/v1/responses", `"max_output_tokens":77,"prompt_cache_key":"worker"`, `"max_tokens"`},
+		{"https://api.openai.com/v1", "", "/v1/responses", `"prompt_cache_key":"worker"`, `"max_tokens"`},
+		{"https://api.openai.com/v1", "", "/v1/responses", `"reasoning":{"summary":"auto"}`, `"effort"`},
 		{"https://EU.api.openai.com/v1", "", "/v1/responses", `"prompt_cache_key":"worker"`, `"max_tokens"`},
 		{"https://api.openai.com/v1", openai.Chat, "/v1/chat/completions", `"max_completion_tokens":77`, `"max_tokens"`},
 		{"https://api.openai.com/v1", openai.Chat, "/v1/chat/completions", `"prompt_cache_key":"worker"`, `"max_tokens"`},

@@ -117,17 +117,14 @@ func (s *Scenario) take(a *recorded, e logged) error {
 	return nil
 }
 
-// faultOf is the fault that an outcome stands for; false where the provider did not fail.
+// faultOf is the fault that an outcome stands for; false where the provider did not fail, or refused for good: what was
+// said all the same was said to another key, or to another process.
 func faultOf(outcome string) (Fault, bool) {
 	switch outcome {
 	case "rate_limited":
 		return Fault{Status: 429, Code: "rate_limit_exceeded", Text: "as recorded", RetryAfter: "1"}, true
 	case "overloaded":
 		return Fault{Status: 529, Code: "overloaded_error", Text: "as recorded"}, true
-	case "quota":
-		return Fault{Status: 429, Code: "insufficient_quota", Text: "as recorded"}, true
-	case "auth":
-		return Fault{Status: 401, Code: "invalid_api_key", Text: "as recorded"}, true
 	case "refused":
 		return Fault{Status: 400, Text: "as recorded"}, true
 	case "cut":

@@ -20,9 +20,12 @@ type asked struct {
 	Stream       bool            `json:"stream"`
 	Store        *bool           `json:"store"`
 	Include      []string        `json:"include"`
-	Previous     *string         `json:"previous_response_id"`
-	MaxOutput    int64           `json:"max_output_tokens"`
-	Tools        []struct {
+	Reasoning    struct {
+		Summary string `json:"summary"`
+	} `json:"reasoning"`
+	Previous  *string `json:"previous_response_id"`
+	MaxOutput int64   `json:"max_output_tokens"`
+	Tools     []struct {
 		Type string `json:"type"`
 		Name string `json:"name"`
 	} `json:"tools"`
@@ -50,7 +53,7 @@ func (responses) read(body []byte) (request, error) {
 	if a.Previous != nil || a.Store == nil || *a.Store {
 		return request{}, fmt.Errorf("replies that are kept are not built yet: store must be false, previous_response_id absent")
 	}
-	r := request{Model: a.Model, Stream: a.Stream, MaxTokens: a.MaxOutput, mayBeWhole: true, sealing: slices.Contains(a.Include, sealedContent)}
+	r := request{Model: a.Model, Stream: a.Stream, MaxTokens: a.MaxOutput, mayBeWhole: true, sealing: slices.Contains(a.Include, sealedContent), summing: a.Reasoning.Summary != ""}
 	r.StreamOptions.IncludeUsage = true
 	for _, t := range a.Tools {
 		if t.Type != "function" {
@@ -155,7 +158,7 @@ func (r request) checkThoughts() error {
 // sealed is the thought before the nth reply. It is spelt oddly, so that whoever reads and writes it anew is found out.
 func sealed(card, task string, n int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d", card, task, n))
-	return fmt.Sprintf(`{"type":"reasoning",  "id":"rs_%d", "summary":[], "encrypted_content":"<&\u003e\/%s", "odd":1.0e0}`, n, base64.StdEncoding.EncodeToString(sum[:]))
+	return fmt.Sprintf(`{"type":"reasoning",  "id":"rs_%d", "summary":[{"type":"summary_text","text":"I think."}], "encrypted_content":"<&\u003e\/%s", "odd":1.0e0}`, n, base64.StdEncoding.EncodeToString(sum[:]))
 }
 
 func (responses) refusal(code, text string) any { return openAIRefusal(code, text) }

@@ -18,6 +18,8 @@ type Scenario struct {
 	Name string `yaml:"name"`
 	// Heedless is a model that goes on with its script where a result says that a call was interrupted.
 	Heedless bool `yaml:"heedless,omitempty"`
+	// Unverified is what an organisation may not ask for before it is verified: stream, summary (of thoughts), or both.
+	Unverified []string `yaml:"unverified,omitempty"`
 	// Cache is a server that counts what its cache of prompts would serve.
 	Cache bool `yaml:"cache,omitempty"`
 	// Window is how many tokens the model says that it takes; 0 where it does not say it.
@@ -86,6 +88,11 @@ func Parse(file string, data []byte) (Scenario, error) {
 	if s.Name == "" || len(s.Cards) == 0 {
 		return Scenario{}, fmt.Errorf("read the scenario %s: it needs a name and cards", file)
 	}
+	for _, what := range s.Unverified {
+		if refusals[what] == "" {
+			return Scenario{}, fmt.Errorf("read the scenario %s: unverified: %q is not stream or summary", file, what)
+		}
+	}
 	for card, tasks := range s.Cards {
 		for task, turns := range tasks {
 			for i, turn := range turns {
@@ -96,6 +103,23 @@ func Parse(file string, data []byte) (Scenario, error) {
 		}
 	}
 	return s, nil
+}
+
+// refusals is what an organisation is told that asks for what it may not.
+var refusals = map[string]string{
+	"stream":  "Your organization must be verified to stream this model.",
+	"summary": "Your organization must be verified to generate reasoning summaries.",
+}
+
+// refusal is why a request is refused; empty where it is not.
+func (s Scenario) refusal(r request) string {
+	asked := map[string]bool{"stream": r.Stream, "summary": r.summing}
+	for _, what := range s.Unverified {
+		if asked[what] {
+			return refusals[what]
+		}
+	}
+	return ""
 }
 
 func (t Turn) check() error {

@@ -180,6 +180,10 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, format wire) {
 		refuse(w, http.StatusNotFound, "model_not_found", fmt.Sprintf("The model %q does not exist.", req.Model))
 		return
 	}
+	if why := s.scenarios[name].refusal(req); why != "" {
+		refuse(w, http.StatusBadRequest, "unsupported_value", why)
+		return
+	}
 	if !ok {
 		refuse(w, http.StatusBadRequest, "no_turns", fmt.Sprintf("Scenario %q holds nothing for card %q, task %q.", name, card, task))
 		return

@@ -32,6 +32,7 @@ type request struct {
 	MaxCompletionTokens int64  `json:"max_completion_tokens"`
 	Tools               []tool `json:"tools"`
 	sealing             bool   // thoughts are to be sealed
+	summing             bool   // thoughts are to be shown
 	mayBeWhole          bool   // the wire can send a reply that is no stream
 	window              int64  // the context that was asked for
 	prompt              []passage

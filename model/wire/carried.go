@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"unicode/utf8"
+
+	"colony/model"
 )
 
 // carried is what Opaque holds of a reply: its items in their order. It goes back only to the model that said it, since
@@ -57,13 +59,15 @@ func Unpack(wire string, opaque json.RawMessage, name string, calls [][]byte) ([
 	return items, next == len(calls)
 }
 
-// IDOf is the id of an earlier reply of this model; empty where it has none.
-func IDOf(wire string, opaque json.RawMessage, name string) string {
-	var c carried
-	if len(opaque) == 0 || json.Unmarshal(opaque, &c) != nil || c.Wire != wire || c.Model != name {
-		return ""
+// LastID is the id of this model's last reply; empty where none has one.
+func LastID(wire string, req model.Request) string {
+	for i := len(req.Messages) - 1; i >= 0; i-- {
+		var c carried
+		if json.Unmarshal(req.Messages[i].Opaque, &c) == nil && c.Wire == wire && c.Model == req.Model && c.ID != "" {
+			return c.ID
+		}
 	}
-	return c.ID
+	return ""
 }
 
 // IsObject reports whether a text is a JSON object that a log can hold byte for byte.

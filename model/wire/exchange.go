@@ -73,6 +73,9 @@ func (w *Exchange) limit() time.Duration {
 	return w.parts.FirstByte
 }
 
+// longestRefusal bounds what is read of a refusal.
+const longestRefusal = 64 << 10
+
 // Round carries out one request, as a middleware of the official clients. A refusal is read here, bounded, so that no
 // client reads it unbounded.
 func (w *Exchange) Round(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
@@ -82,12 +85,15 @@ func (w *Exchange) Round(req *http.Request, next func(*http.Request) (*http.Resp
 	}
 	w.limits = limitsOf(resp.Header, time.Now())
 	if resp.StatusCode != http.StatusOK {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // a refusal with a broken body is one still
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, longestRefusal)) // a refusal with a broken body is one still
 		_ = resp.Body.Close()
 		w.refused = classify(resp.StatusCode, resp.Header, body, w.parts.Key)
 		return nil, w.refused
 	}
 	w.connected.Store(true)
+	if w.refused = misnamed(resp, w.parts.Key); w.refused != nil {
+		return nil, w.refused
+	}
 	resp.Body = &watchedBody{inner: resp.Body, watch: w, left: w.parts.MaxBytes}
 	return resp, nil
 }
@@ -110,7 +116,7 @@ func (w *Exchange) Finish(req model.Request, out model.Reply, got *Heard, ended 
 		err = &model.Error{Kind: model.Cut, Sent: true, Limits: w.limits, Text: fmt.Sprintf("the reply was cut at %d tokens", req.OutputLimit)}
 	}
 	if err != nil {
-		out.Message.Calls, out.Message.Opaque, out.Finish = nil, nil, ""
+		out.Message.Calls, out.Message.Opaque, out.Message.Thought, out.Finish = nil, nil, "", ""
 		return out, err
 	}
 	return out, nil

@@ -1,10 +1,12 @@
 package wire
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -68,7 +70,49 @@ func Within(code, text string) *model.Error {
 			break
 		}
 	}
-	return &model.Error{Kind: kindOf(status, code, text), Text: FirstOf(text)}
+	return &model.Error{Kind: kindOf(statusIn(code, status), code, text), Text: FirstOf(text)}
+}
+
+// statusIn is the HTTP status that some gateways write into a code.
+func statusIn(code string, otherwise int) int {
+	for _, word := range strings.Fields(code) {
+		if n, err := strconv.Atoi(word); err == nil && n >= 400 && n < 600 {
+			return n
+		}
+	}
+	return otherwise
+}
+
+// unknownPlace is what a server says that answers a path which it does not have as if all was well.
+const unknownPlace = "unexpected endpoint"
+
+// misnamed is a refusal that calls itself a success: nil where the answer is none. It reads no more than the beginning of
+// what is no refusal.
+func misnamed(resp *http.Response, key string) *model.Error {
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		return nil
+	}
+	body := bufio.NewReader(resp.Body)
+	head, _ := body.Peek(len(`{"error":"`)) // what is shorter is no refusal
+	if text := string(head); !strings.HasPrefix(text, `{"error":"`) && !strings.HasPrefix(text, `{"error":{`) {
+		resp.Body = &struct {
+			io.Reader
+			io.Closer
+		}{body, resp.Body}
+		return nil
+	}
+	said, _ := io.ReadAll(io.LimitReader(body, longestRefusal)) // a refusal with a broken body is one still
+	_ = resp.Body.Close()
+	var refusal struct {
+		Error json.RawMessage `json:"error"`
+	}
+	_ = json.Unmarshal(said, &refusal) // a broken one says no code
+	message, code := Reason(refusal.Error)
+	status := http.StatusBadRequest
+	if strings.Contains(strings.ToLower(message), unknownPlace) {
+		status = http.StatusNotFound
+	}
+	return classify(statusIn(code, status), resp.Header, said, key)
 }
 
 // classify makes an error of a refusal.
@@ -102,6 +146,9 @@ func Reason(raw json.RawMessage) (message, code string) {
 	var object map[string]any
 	_ = json.Unmarshal(raw, &object) // what is no object has no fields
 	word := func(key string) string {
+		if n, ok := object[key].(float64); ok {
+			return strconv.FormatFloat(n, 'f', -1, 64)
+		}
 		text, _ := object[key].(string)
 		return text
 	}
@@ -121,7 +168,7 @@ func FirstOf(texts ...string) string {
 // broke are the words of an account that pays for nothing any more.
 var broke = []string{
 	"insufficient_quota", "billing_hard_limit", "exceeded your current quota", "billing_error", "credit balance", "insufficient credits", "spend_limit", "spend limit",
-	"payment required", "quota_exceeded",
+	"payment required", "quota_exceeded", "budget_exceeded", "budget has been exceeded",
 }
 
 func kindOf(status int, code, text string) model.Kind {
@@ -145,7 +192,7 @@ func kindOf(status int, code, text string) model.Kind {
 		return model.RateLimited
 	case status == 503, status == 529, status == 500 && has("overloaded"):
 		return model.Overloaded
-	case status == 413, (status == 400 || status == 422 || status == 500) && has("context_length_exceeded", "maximum context length", "context window", "exceeds the available context size", "prompt is too long", "context size", "input length and `max_tokens` exceed"):
+	case status == 413, (status == 400 || status == 422 || status == 500) && has("context_length_exceeded", "maximum context length", "context window", "contextwindowexceeded", "exceeds the available context size", "prompt is too long", "context size", "input length and `max_tokens` exceed"):
 		return model.ContextTooLong
 	case status == 404, status == 400 && has("model_not_found", "invalid model", "unknown model"):
 		return model.NoModel

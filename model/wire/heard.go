@@ -25,13 +25,14 @@ type Heard struct {
 	Usage  model.Usage
 	Failed *model.Error // what the server said went wrong
 	Partly bool         // Usage is that of a reply which had not ended
-	Miss   string       // why the cache did not serve the whole prefix, where the provider says
-	Served string       // the service that it came by, where the provider says
+	Miss   model.Miss
+	Served string // the service that it came by, where the provider says
 
 	show          func(model.Delta) // may be nil
 	watch         *Exchange
 	begun         bool
 	text, refusal strings.Builder
+	thought       strings.Builder
 }
 
 // Hear gathers the reply of an exchange.
@@ -66,6 +67,22 @@ func (h *Heard) Decline(text string) {
 	h.Bytes += len(text)
 }
 
+// mostThought is how much is kept of what a provider shows of thoughts.
+const mostThought = 2 << 10
+
+// Think is a piece of what the provider shows of the model's thoughts.
+func (h *Heard) Think(text string) {
+	h.Bytes += len(text)
+	if h.thought.Len() < mostThought {
+		h.thought.WriteString(text)
+	}
+}
+
+// Missed is what the provider says of its cache.
+func (h *Heard) Missed(reason string, tokens int64) {
+	h.Miss = model.Miss{Reason: reason, Tokens: bound(tokens, most)}
+}
+
 // Said reports whether anything was said or refused.
 func (h *Heard) Said() bool { return h.text.Len() > 0 || h.refusal.Len() > 0 }
 
@@ -76,6 +93,9 @@ func (h *Heard) As(calls []tools.Call, opaque json.RawMessage) model.Reply {
 		out.Usage.Service = h.Served
 	}
 	out.Message = model.Message{Role: model.Assistant, Text: h.text.String(), Calls: calls, Opaque: opaque}
+	if h.Said() || len(calls) > 0 {
+		out.Message.Thought = strings.TrimSpace(strings.ToValidUTF8(h.thought.String()[:min(h.thought.Len(), mostThought)], ""))
+	}
 	switch {
 	case h.Reason == Cut:
 		out.Finish = model.FinishLength
@@ -185,7 +205,7 @@ func (w *Exchange) forget(m *model.Message) {
 	if len(key) < shortestKey {
 		return
 	}
-	m.Text = strings.ReplaceAll(m.Text, key, "[secret]")
+	m.Text, m.Thought = strings.ReplaceAll(m.Text, key, "[secret]"), strings.ReplaceAll(m.Thought, key, "[secret]")
 	m.Opaque = bytes.ReplaceAll(m.Opaque, []byte(key), []byte("[secret]"))
 	for i := range m.Calls {
 		call := &m.Calls[i]
