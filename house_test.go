@@ -50,6 +50,9 @@ var doors = map[string][]string{
 	"ledger":          {"event", "model", "strict", "failpoint"},
 	"mcp":             {"tools", "view", "strict"},
 	"mcp/mcptest":     {},
+	"ledger/audit":    {"event", "ledger", "strict"},
+	"ledger/report":   {"event", "ledger", "strict"},
+	"blame":           {"event", "ledger", "repo", "strict"},
 	"queen":           {"cards", "event", "ledger", "plan", "repo", "tools", "strict", "failpoint"},
 	"hatch":           nil, // everything below
 	"cmd/colony":      nil,

@@ -24,6 +24,7 @@ type AntHatched struct {
 type AntTold struct {
 	Kind string `json:"kind"`
 	Text string `json:"text"`
+	Size int64  `json:"size,omitempty"` // bytes of the text where that was left out
 }
 
 // AntCompacted is a conversation of which a summary took the place, or, where there is none, whose results were shortened.
@@ -64,6 +65,8 @@ type ModelReplied struct {
 	USD         *PicoUSD        `json:"usd"`
 	Price       Price           `json:"price"`
 	RateDate    string          `json:"rate_date"`
+	Rate        string          `json:"rate,omitempty"`    // what the tokens cost, in words; empty where it is free or unknown
+	Service     string          `json:"service,omitempty"` // by which the provider served it; empty for the standard one
 	Estimated   bool            `json:"estimated"`
 	CacheMiss   string          `json:"cache_miss,omitempty"`          // why the cache did not serve what it could, where the provider says
 	CacheMissed int64           `json:"cache_missed_tokens,omitempty"` // of cache_miss: how many tokens, where the provider says

@@ -114,6 +114,7 @@ type verifier struct {
 	after Seq // the last record seen
 	sum   [sha256.Size]byte
 	begun bool
+	want  map[string]bool // the types to decode; nil is all
 }
 
 // next verifies a record. The first one may be the record at after itself: it is the anchor, and is not
@@ -132,6 +133,16 @@ func (v *verifier) next(r record) (e Event, yield bool, err error) {
 	}
 	if r.sum != r.seal(v.sum) {
 		return Event{}, false, v.corrupt(r.seq, "its checksum does not match")
+	}
+	if !v.wanted(r.head) {
+		v.after, v.sum = r.seq, r.sum
+		return Event{}, false, nil
+	}
+	if v.want != nil {
+		if e, ok := r.quickly(); ok {
+			v.after, v.sum = r.seq, r.sum
+			return e, true, nil
+		}
 	}
 	if e, err = r.event(); err != nil {
 		return Event{}, false, &CorruptError{Log: v.log, Seq: r.seq, What: err.Error(), Err: err}

@@ -36,6 +36,10 @@ func (p *PicoUSD) UnmarshalJSON(data []byte) error {
 	if text == "null" {
 		return nil
 	}
+	if amount, ok := plainUSD(text); ok {
+		*p = amount
+		return nil
+	}
 	if _, exponent, found := strings.Cut(strings.ToLower(text), "e"); len(text) > 40 || found && len(exponent) > 3 {
 		return fmt.Errorf("money %.40q: too long", text)
 	}
@@ -49,6 +53,29 @@ func (p *PicoUSD) UnmarshalJSON(data []byte) error {
 	}
 	*p = PicoUSD(r.Num().Int64())
 	return nil
+}
+
+// plainUSD reads an amount as it is written here: digits with at most one point.
+func plainUSD(text string) (PicoUSD, bool) {
+	whole, frac, pointed := strings.Cut(text, ".")
+	if len(whole) == 0 || len(whole) > 6 || len(frac) > 12 || pointed && frac == "" || len(whole) > 1 && whole[0] == '0' {
+		return 0, false
+	}
+	n := int64(0)
+	for i := range len(whole) + 12 {
+		digit := byte('0')
+		switch {
+		case i < len(whole):
+			digit = whole[i]
+		case i-len(whole) < len(frac):
+			digit = frac[i-len(whole)]
+		}
+		if digit < '0' || digit > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(digit-'0')
+	}
+	return PicoUSD(n), true
 }
 
 // Price says how sure an amount is.

@@ -19,7 +19,8 @@ type RunStarted struct {
 	Settings string            `json:"settings_sha256"`
 	Headless bool              `json:"headless"`
 	Labels   map[string]string `json:"labels"`
-	Plan     string            `json:"plan_sha256"` // the plan that was given; empty where the queen makes one of the goal
+	User     string            `json:"user,omitempty"` // who ran it, as git names them
+	Plan     string            `json:"plan_sha256"`    // the plan that was given; empty where the queen makes one of the goal
 }
 
 // RunResumed is RunStarted for a run that goes on.

@@ -145,7 +145,11 @@ func (c *Colony) width() int {
 }
 
 func (c *Colony) rate(provider, name string) ledger.Rate {
-	return c.rateOf(provider, name, c.settings.providers[provider])
+	r := c.rateOf(provider, name, c.settings.providers[provider])
+	if r.State == event.Known && r.Date == "" { // of one's own that says no day: as of today
+		r.Date = c.parts.Now().UTC().Format(time.DateOnly)
+	}
+	return r
 }
 
 // antCaps are the caps of a card.

@@ -161,7 +161,12 @@ func (h *House) Runs() ([]Past, error) {
 	if h.Root == "" {
 		return nil, NoRepository(h.Dir)
 	}
-	entries, err := os.ReadDir(filepath.Join(h.home(), "runs"))
+	return runsIn(h.home())
+}
+
+// runsIn are the runs of a repository by its place in the state directory, oldest first.
+func runsIn(home string) ([]Past, error) {
+	entries, err := os.ReadDir(filepath.Join(home, "runs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
@@ -171,7 +176,7 @@ func (h *House) Runs() ([]Past, error) {
 	}
 	var found []dated
 	for _, e := range entries {
-		dir := h.runDir(e.Name())
+		dir := filepath.Join(home, "runs", e.Name())
 		if info, err := os.Stat(filepath.Join(dir, "started")); err == nil {
 			found = append(found, dated{Past{e.Name(), dir}, info.ModTime().UnixNano()})
 		}

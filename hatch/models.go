@@ -167,11 +167,11 @@ func (c *Colony) rateOf(provider, name string, server providerSettings) ledger.R
 	}
 	for _, text := range []string{own.Price, server.Price} {
 		if price, err := model.ParsePrice(text); err == nil {
-			return ledger.Rate{State: event.Known, Cost: costOf(price.Less(own.Discount))}
+			return knownRate(price.Less(own.Discount))
 		}
 	}
 	if entry, ok := c.catalogue.Lookup(provider, name); ok {
-		return ledger.Rate{State: event.Known, Date: entry.Price.Date, Cost: costOf(entry.Price.Less(own.Discount))}
+		return knownRate(entry.Price.Less(own.Discount))
 	}
 	if server.Price == string(event.Free) {
 		return ledger.Rate{State: event.Free}
@@ -179,11 +179,14 @@ func (c *Colony) rateOf(provider, name string, server providerSettings) ledger.R
 	return ledger.Rate{State: event.Unknown}
 }
 
-// costOf is what a usage costs at a price that is known.
-func costOf(p model.Price) func(model.Usage) event.PicoUSD {
-	return func(u model.Usage) event.PicoUSD {
-		pico, _ := p.Cost(u)
-		return event.PicoUSD(pico)
+// knownRate is a price that is known, as the ledger takes it.
+func knownRate(p model.Price) ledger.Rate {
+	return ledger.Rate{
+		State: event.Known, Date: p.Date, Text: p.String(), Services: slices.Sorted(maps.Keys(p.Services)),
+		Cost: func(u model.Usage) event.PicoUSD {
+			pico, _ := p.Cost(u)
+			return event.PicoUSD(pico)
+		},
 	}
 }
 

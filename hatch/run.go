@@ -111,7 +111,7 @@ func (c *Colony) begin(ctx context.Context) error {
 	started := event.RunStarted{
 		Goal: c.goal(), Base: c.base, Branch: brief.Branch, Version: c.parts.Version, Mode: c.mode,
 		Sandbox: event.Sandbox{Level: c.box.Level(), Mechanism: c.box.Mechanism()}, Caps: capsEvent(c.caps),
-		Settings: settingsBlob.SHA256, Headless: c.parts.Headless, Labels: c.parts.Labels,
+		Settings: settingsBlob.SHA256, Headless: c.parts.Headless, Labels: c.parts.Labels, User: fmt.Sprintf("%s <%s>", c.repo.User().Name, c.repo.User().Email),
 	}
 	started.On, started.Setup = c.repo.On(), c.settings.run.Setup
 	if c.parts.From != nil {

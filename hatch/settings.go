@@ -130,7 +130,7 @@ func readSettings(from *configs.Settings) (settings, error) {
 		case event.Known, event.Free, event.Unknown:
 		default:
 			if _, err := model.ParsePrice(p.Price); err != nil {
-				return settings{}, badSetting("providers."+name+".price", p.Price, "known, free, unknown or four rates like 1.25/0.125/1.25/10")
+				return settings{}, badSetting("providers."+name+".price", p.Price, "known, free, unknown or four rates like 1.25/0.125/1.25/10, and words like batch=50%")
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package hatch
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -24,9 +25,12 @@ type Tidy struct {
 // unused is how long what setup left stays when no run used it, and objects of colony's git that nothing needs.
 const unused = 14 * 24 * time.Hour
 
+// conversations is how long what was said in a run stays after its end.
+const conversations = 30 * 24 * time.Hour
+
 // Tidy removes the worktrees, scratch directories, gate checkouts and refs of runs that have ended and whose work is
-// reachable from the user's own branches, tags or remotes. All else is kept and named. Logs stay: bills and blame rest on
-// them.
+// reachable from the user's own branches, tags or remotes. All else is kept and named. What was said
+// goes with the log 30 days after the end; the charges and receipts that bills and blame rest on stay for ever.
 func (h *House) Tidy(ctx context.Context, now time.Time) (Tidied, error) {
 	out := Tidied{Removed: []Tidy{}, Kept: []Tidy{}}
 	runs, err := h.Runs()
@@ -34,7 +38,7 @@ func (h *House) Tidy(ctx context.Context, now time.Time) (Tidied, error) {
 		return out, err
 	}
 	for _, past := range runs {
-		if err := h.tidyRun(ctx, past, &out); err != nil {
+		if err := h.tidyRun(ctx, past, now, &out); err != nil {
 			return out, err
 		}
 	}
@@ -50,7 +54,7 @@ func (h *House) Tidy(ctx context.Context, now time.Time) (Tidied, error) {
 	return out, err
 }
 
-func (h *House) tidyRun(ctx context.Context, past Past, out *Tidied) error {
+func (h *House) tidyRun(ctx context.Context, past Past, now time.Time, out *Tidied) error {
 	why := ""
 	s, err := past.story(ctx)
 	switch {
@@ -83,7 +87,29 @@ func (h *House) tidyRun(ctx context.Context, past Past, out *Tidied) error {
 		}
 		out.add(past.ID, []repo.Thing{{Kind: "scratch", Name: scratch}})
 	}
-	return nil
+	for _, thing := range things {
+		if thing.Why != "" {
+			return nil
+		}
+	}
+	return h.forget(ctx, past, now, out)
+}
+
+// forget removes what was said in a run that ended long ago and of which nothing is kept. Its charges and receipts stay.
+func (h *House) forget(ctx context.Context, past Past, now time.Time, out *Tidied) error {
+	run, err := past.Account(ctx)
+	if err != nil || now.Sub(run.Last) < conversations {
+		return err
+	}
+	var text bytes.Buffer
+	if err := past.Export(ctx, &text, func(line string) string { return line }); err != nil {
+		return err
+	}
+	if err := h.store(run, text.Bytes()); err != nil {
+		return err
+	}
+	out.add(past.ID, []repo.Thing{{Kind: "said", Name: past.Dir}})
+	return repo.RemoveAll(past.Dir)
 }
 
 func (t *Tidied) add(run string, things []repo.Thing) {

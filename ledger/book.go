@@ -30,6 +30,7 @@ type Book struct {
 	tasks   map[string]*purse
 	ants    map[string]*antPurse
 	made    map[attempt]bool
+	served  map[string]string   // the service of each model's last reply
 	before  map[string]*amounts // what ants used in earlier processes
 	settled chan struct{}       // closed and replaced whenever something in flight is settled
 }
@@ -54,7 +55,7 @@ func NewBook(p Parts) (*Book, error) {
 	}
 	return &Book{
 		parts: p, run: &purse{scope: "run", caps: p.Run, since: p.Now()},
-		tasks: map[string]*purse{}, ants: map[string]*antPurse{}, made: map[attempt]bool{}, before: map[string]*amounts{},
+		tasks: map[string]*purse{}, ants: map[string]*antPurse{}, made: map[attempt]bool{}, served: map[string]string{}, before: map[string]*amounts{},
 		settled: make(chan struct{}),
 	}, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"colony/event"
 	"colony/ledger"
+	"colony/ledger/report"
 	"colony/model"
 )
 
@@ -137,14 +138,14 @@ func TestBillIsWhatTheProviderCounted(outer *testing.T) {
 		if attempts != c.requests {
 			t.Errorf("%d attempts in the log, %d at the server", attempts, c.requests)
 		}
-		for _, key := range ledger.Keys() {
+		for _, key := range report.Keys() {
 			addsUp(t, &bill, c, key)
 		}
 	})
 }
 
 func addsUp(t *rapid.T, bill *ledger.Bill, c *counter, key string) {
-	table, err := bill.By(key)
+	table, err := report.Make(bill, report.Options{By: []string{key}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func addsUp(t *rapid.T, bill *ledger.Bill, c *counter, key string) {
 	if sum != table.Total.Usage || sum != counted || usd != *table.Total.USD || usd != countedUSD {
 		t.Errorf("by %s: rows %+v %s, total %+v, the server counted %+v %s", key, sum, usd, table.Total, counted, countedUSD)
 	}
-	again, err := bill.By(key)
+	again, err := report.Make(bill, report.Options{By: []string{key}})
 	if err != nil || !reflect.DeepEqual(table, again) {
 		t.Errorf("by %s again: %+v, %v", key, again, err)
 	}

@@ -3,6 +3,7 @@
 package ledger
 
 import (
+	"slices"
 	"time"
 
 	"colony/event"
@@ -25,6 +26,9 @@ type Account struct {
 type Rate struct {
 	State event.Price
 	Date  string // since when the rate holds
+	Text  string // the rate in words, as it is recorded with each charge
+	// Services are those beside the standard one that have a price too; what was served otherwise has none.
+	Services []string
 	// Cost is the price of a usage. It grows with every kind of token. It is called only where State is
 	// event.Known.
 	Cost func(model.Usage) event.PicoUSD
@@ -41,10 +45,18 @@ func (r Rate) price() event.Price {
 	return event.Unknown
 }
 
+// of is the price state of a usage.
+func (r Rate) of(u model.Usage) event.Price {
+	if r.known() && u.Service != "" && !slices.Contains(r.Services, u.Service) {
+		return event.Unknown
+	}
+	return r.price()
+}
+
 // usd is the cost of a usage: nil where the price is unknown, 0 where it is free.
 func (r Rate) usd(u model.Usage) *event.PicoUSD {
 	var amount event.PicoUSD
-	switch r.price() {
+	switch r.of(u) {
 	case event.Unknown:
 		return nil
 	case event.Known:
@@ -54,11 +66,16 @@ func (r Rate) usd(u model.Usage) *event.PicoUSD {
 }
 
 // most is the highest cost that input and output may come to, whatever of the input is cached or written
-// to a cache.
-func (r Rate) most(input, output int64) int64 {
+// to a cache, and of the output is reasoning. Service is that of the last reply.
+func (r Rate) most(service string, input, output int64) int64 {
 	if !r.known() {
 		return 0
 	}
-	fresh := r.Cost(model.Usage{Fresh: input, Output: output})
-	return int64(max(fresh, r.Cost(model.Usage{CacheWrite: input, Output: output})))
+	most := int64(0)
+	for _, thought := range []int64{0, output} {
+		fresh := r.Cost(model.Usage{Fresh: input, Output: output, Reasoning: thought, Service: service})
+		written := r.Cost(model.Usage{CacheWrite: input, Output: output, Reasoning: thought, Service: service})
+		most = max(most, int64(fresh), int64(written))
+	}
+	return most
 }

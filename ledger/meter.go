@@ -90,7 +90,7 @@ func (m *meter) replied(req model.Request, h *hold, reply *model.Reply, c charge
 			Requests: c.requests, Input: u.Input(), Cached: u.Cached, CacheWrite: u.CacheWrite,
 			CacheWriteLong: u.CacheWriteLong, Output: u.Output, Reasoning: u.Reasoning,
 		},
-		USD: c.usd, Price: h.rate.price(), RateDate: h.rate.Date, Estimated: c.estimated, CacheMiss: reply.Miss.Reason, CacheMissed: reply.Miss.Tokens,
+		USD: c.usd, Price: h.rate.of(u), RateDate: h.rate.Date, Rate: h.rate.Text, Service: u.Service, Estimated: c.estimated, CacheMiss: reply.Miss.Reason, CacheMissed: reply.Miss.Tokens,
 		FirstByteMs: reply.FirstByte.Milliseconds(), Ms: reply.Elapsed.Milliseconds(),
 	}))
 }

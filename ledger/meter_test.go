@@ -14,6 +14,7 @@ import (
 
 	"colony/event"
 	"colony/ledger"
+	"colony/ledger/report"
 	"colony/model"
 	"colony/tools"
 )
@@ -48,7 +49,7 @@ func TestCutStreamIsEstimated(t *testing.T) {
 		t.Fatal("no error")
 	}
 	bill := fold(t, log)
-	table, err := bill.By("ant")
+	table, err := report.Make(&bill, report.Options{By: []string{"ant"}})
 	if err != nil {
 		t.Fatal(err)
 	}

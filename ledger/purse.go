@@ -40,9 +40,10 @@ type purse struct {
 
 // want is a request that asks to be sent.
 type want struct {
-	rate   Rate
-	input  int64 // tokens, estimated
-	output int64 // tokens, as asked for
+	rate    Rate
+	service string // by which the last reply came
+	input   int64  // tokens, estimated
+	output  int64  // tokens, as asked for
 }
 
 // least is the output below which a request is not worth sending.
@@ -79,7 +80,7 @@ func (p *purse) room(spent amounts, w want, most int64) (int64, *model.CapError)
 	if c := p.caps.PicoUSD; c != nil && w.rate.known() {
 		if l := affordable(w, *c-spent.usd, left); l < left {
 			left, why = l, p.capError("usd", fmt.Sprintf("%s of %s dollars are used, the request needs about %s and its answer",
-				event.PicoUSD(spent.usd), event.PicoUSD(*c), event.PicoUSD(w.rate.most(w.input, 0))))
+				event.PicoUSD(spent.usd), event.PicoUSD(*c), event.PicoUSD(w.rate.most(w.service, w.input, 0))))
 		}
 	}
 	return left, why
@@ -87,10 +88,10 @@ func (p *purse) room(spent amounts, w want, most int64) (int64, *model.CapError)
 
 // affordable is the largest output, at most most, whose request costs no more than left; -1 where there is none.
 func affordable(w want, left, most int64) int64 {
-	if most < 0 || w.rate.most(w.input, most) <= left {
+	if most < 0 || w.rate.most(w.service, w.input, most) <= left {
 		return most
 	}
-	return int64(sort.Search(int(most)+1, func(o int) bool { return w.rate.most(w.input, int64(o)) > left })) - 1
+	return int64(sort.Search(int(most)+1, func(o int) bool { return w.rate.most(w.service, w.input, int64(o)) > left })) - 1
 }
 
 // overdue is the error of a wall cap that has passed.

@@ -7,20 +7,34 @@ import "colony/event"
 func (b *Book) Recall(bill *Bill) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for key, n := range bill.calls {
-		b.run.used.calls += n
-		if task := b.tasks[key[0]]; task != nil {
-			task.used.calls += n
+	for _, r := range bill.runs {
+		for _, a := range r.Ants {
+			b.run.used.calls += a.Calls
+			if task := b.tasks[a.Task]; task != nil {
+				task.used.calls += a.Calls
+			}
+			b.spent(a.ID).calls += a.Calls
 		}
-		b.spent(key[1]).calls += n
+		for i, c := range r.Cells {
+			n := r.Of(i)
+			s := n.Sum()
+			used := b.spent(c.Ant)
+			*used = used.plus(spent(s.Usage, s.USD, s.Price))
+			b.recallHeld(c, int64(n.Held), used)
+		}
 	}
 	b.run.used = b.run.used.plus(spent(bill.Total()))
 	for id, task := range b.tasks {
 		task.used = task.used.plus(spent(bill.Task(id)))
 	}
-	for _, l := range bill.counted() {
-		used := b.spent(l.ant)
-		*used = used.plus(spent(l.usage, l.usd, l.price))
+}
+
+// recallHeld counts what was set aside for attempts without a price, which no sum has.
+func (b *Book) recallHeld(c *Cell, held int64, ant *amounts) {
+	b.run.used.usd += held
+	ant.usd += held
+	if task := b.tasks[c.Task]; task != nil {
+		task.used.usd += held
 	}
 }
 

@@ -24,3 +24,18 @@ func TestRecallCountsOn(t *testing.T) {
 		capOf(t, b.Calls(a, 1), scope, "calls")
 	}
 }
+
+// What came by a service without a price counts at what was set aside for it, also after a resume.
+func TestRecallCountsWhatHasNoPrice(t *testing.T) {
+	reserved := event.Event{Run: "r", Task: "t1", Ant: "t1-1", Body: event.ModelRequested{Request: "q1", Attempt: 1, Provider: "p", Model: "priced", ReservedUSD: pico(1e12), ReservedTokens: 9}}
+	before := billOf(reserved, got("r", "t1", "t1-1", "q1", nil, event.Unknown))
+	for scope, caps := range map[string][3]ledger.Caps{"run": {{PicoUSD: n(1e12)}}, "task": {1: {PicoUSD: n(1e12)}}, "ant": {2: {PicoUSD: n(1e12)}}} {
+		b, _ := book(t, caps[0])
+		b.OpenTask("t1", caps[1])
+		b.Recall(before)
+		a := account("t1-1", "priced")
+		b.OpenAnt(a, caps[2])
+		_, err := b.Meter(a, forbidden(t)).Complete(t.Context(), ask("q2", 1000), nil)
+		capOf(t, err, scope, "usd")
+	}
+}

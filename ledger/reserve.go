@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"colony/model"
 )
@@ -12,10 +13,11 @@ const comfort = 4096
 
 // hold is a reservation under every cap of an account, until it is settled.
 type hold struct {
-	book   *Book
-	purses []*purse
-	ant    *antPurse
-	rate   Rate
+	book    *Book
+	account Account
+	purses  []*purse
+	ant     *antPurse
+	rate    Rate
 	amounts
 	bytes         int64 // of the request
 	input, output int64 // tokens
@@ -59,7 +61,7 @@ func (b *Book) tryReserve(a Account, req model.Request) (*hold, <-chan struct{},
 	if e := unpriced(purses, a, rate); e != nil {
 		return nil, nil, e
 	}
-	w := want{rate: rate, input: ant.estimate(size), output: int64(req.OutputLimit)}
+	w := want{rate: rate, service: b.serviceOf(a, rate), input: ant.estimate(size), output: int64(req.OutputLimit)}
 	later, why := room(purses, w, true)
 	if later < w.least() {
 		return nil, nil, why
@@ -69,8 +71,8 @@ func (b *Book) tryReserve(a Account, req model.Request) (*hold, <-chan struct{},
 		return nil, b.settled, nil
 	}
 	b.made[key] = true
-	h := &hold{book: b, purses: purses, ant: ant, rate: rate, bytes: size, input: w.input, output: output}
-	h.amounts = amounts{usd: rate.most(w.input, output), tokens: add(w.input, output), turns: 1}
+	h := &hold{book: b, account: a, purses: purses, ant: ant, rate: rate, bytes: size, input: w.input, output: output}
+	h.amounts = amounts{usd: rate.most(w.service, w.input, output), tokens: add(w.input, output), turns: 1}
 	for _, p := range purses {
 		p.held = p.held.plus(h.amounts)
 	}
@@ -83,8 +85,14 @@ func (h *hold) settle(c charge) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	spent := amounts{tokens: c.usage.Total(), turns: c.requests}
-	if c.usd != nil {
+	switch {
+	case c.usd != nil:
 		spent.usd = int64(*c.usd)
+	case h.rate.known(): // served in a way that has no price: what was set aside for it
+		spent.usd = h.usd
+	}
+	if c.usage.Total() > 0 {
+		b.served[h.account.Provider+"/"+h.account.Model] = c.usage.Service
 	}
 	for _, p := range h.purses {
 		p.held = p.held.minus(h.amounts)
@@ -95,4 +103,12 @@ func (h *hold) settle(c charge) {
 	}
 	close(b.settled)
 	b.settled = make(chan struct{})
+}
+
+// serviceOf is the service by which a model's last reply came, where that has a price. The caller holds mu.
+func (b *Book) serviceOf(a Account, r Rate) string {
+	if last := b.served[a.Provider+"/"+a.Model]; slices.Contains(r.Services, last) {
+		return last
+	}
+	return ""
 }

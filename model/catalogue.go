@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -86,11 +87,12 @@ type entryYAML struct {
 	Output   int      `yaml:"output"`
 	Can      []string `yaml:"can"`
 	USD      struct {
-		Input      *rate `yaml:"input"`
-		Cached     *rate `yaml:"cached"`
-		CacheWrite *rate `yaml:"cache_write"`
-		WriteLong  *rate `yaml:"cache_write_1h"` // missing: as cache_write
-		Output     *rate `yaml:"output"`
+		Input      *rate  `yaml:"input"`
+		Cached     *rate  `yaml:"cached"`
+		CacheWrite *rate  `yaml:"cache_write"`
+		WriteLong  *rate  `yaml:"cache_write_1h"` // missing: as cache_write
+		Output     *rate  `yaml:"output"`
+		More       string `yaml:"more"` // words as of ParsePrice
 	} `yaml:"usd"`
 	Since   string `yaml:"since"`
 	Source  string `yaml:"source"`
@@ -120,12 +122,18 @@ func (y entryYAML) entry() (Entry, error) {
 	if usd.WriteLong != nil {
 		long = int64(*usd.WriteLong)
 	}
+	price := Price{
+		State: PriceKnown, Fresh: int64(*usd.Input), Cached: int64(*usd.Cached),
+		CacheWrite: int64(*usd.CacheWrite), CacheWriteLong: long, Output: int64(*usd.Output), Date: y.Since, Source: y.Source,
+	}
+	for _, word := range strings.Fields(usd.More) {
+		if err := price.more(word); err != nil {
+			return Entry{}, fmt.Errorf("usd: %q %w", word, err)
+		}
+	}
 	return Entry{
 		Provider: y.Provider, Name: y.Name, Alias: y.Alias, Window: y.Window, Output: y.Output, Can: y.Can, Checked: y.Checked,
-		Price: Price{
-			State: PriceKnown, Fresh: int64(*usd.Input), Cached: int64(*usd.Cached),
-			CacheWrite: int64(*usd.CacheWrite), CacheWriteLong: long, Output: int64(*usd.Output), Date: y.Since, Source: y.Source,
-		},
+		Price: price,
 	}, nil
 }
 

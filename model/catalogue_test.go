@@ -24,11 +24,18 @@ func TestBuiltinCatalogue(t *testing.T) {
 	price := func(fresh, cached, write, output int64, date, source string) model.Price {
 		return model.Price{State: model.PriceKnown, Fresh: fresh, Cached: cached, CacheWrite: write, Output: output, Date: date, Source: source}
 	}
-	long := func(p model.Price, rate int64) model.Price { p.CacheWriteLong = rate; return p }
+	long := func(p model.Price, rate int64) model.Price {
+		p.CacheWriteLong, p.Services = rate, map[string]int{"batch": 50}
+		return p
+	}
+	half := func(p model.Price) model.Price {
+		p.Services = map[string]int{"batch": 50, "flex": 50}
+		return p
+	}
 	both := []string{"images", "effort"}
 	want := []model.Entry{
-		{"openai", "gpt-5.2", "default", 400_000, 128_000, both, price(1_750_000, 175_000, 1_750_000, 14_000_000, "2025-12-11", openai), day},
-		{"openai", "gpt-5-mini", "small", 400_000, 128_000, both, price(250_000, 25_000, 250_000, 2_000_000, "2025-08-07", openai), day},
+		{"openai", "gpt-5.2", "default", 400_000, 128_000, both, half(price(1_750_000, 175_000, 1_750_000, 14_000_000, "2025-12-11", openai)), day},
+		{"openai", "gpt-5-mini", "small", 400_000, 128_000, both, half(price(250_000, 25_000, 250_000, 2_000_000, "2025-08-07", openai)), day},
 		{"anthropic", "claude-sonnet-5", "default", 1_000_000, 128_000, both, long(price(2_000_000, 200_000, 2_500_000, 10_000_000, "2026-06-30", anthropic), 4_000_000), day},
 		{"anthropic", "claude-haiku-4-5-20251001", "small", 200_000, 64_000, both[:1], long(price(1_000_000, 100_000, 1_250_000, 5_000_000, "2025-10-15", anthropic), 2_000_000), day},
 	}
@@ -129,4 +136,38 @@ func TestMessageRoundTrip(t *testing.T) {
 			t.Fatalf("%+v came back as %+v", m, back)
 		}
 	})
+}
+
+// A price reads back as it is written, and each kind of token, length of context and service has its own rate.
+func TestPricesInWords(t *testing.T) {
+	const text = "2/0.2/2.5/10 write_1h=4 reasoning=12.5 above=1000:4/0.4/5/15 batch=50% priority=200%"
+	p, err := model.ParsePrice(text + " since=2026-10-01")
+	if err != nil || p.String() != text || p.Date != "2026-10-01" {
+		t.Fatalf("%q, %+v, %v", p, p, err)
+	}
+	for _, c := range []struct {
+		usage model.Usage
+		micro float64
+	}{
+		{model.Usage{Fresh: 100, Cached: 100, CacheWrite: 100, CacheWriteLong: 40, Output: 100, Reasoning: 20}, 200 + 20 + 150 + 160 + 800 + 250},
+		{model.Usage{Fresh: 1000}, 2000},
+		{model.Usage{Fresh: 1001, Output: 10, Reasoning: 10}, 4004 + 150},
+		{model.Usage{Fresh: 3, Service: "batch"}, 3},
+		{model.Usage{Fresh: 3, Service: "priority"}, 12},
+	} {
+		if got, ok := p.Cost(c.usage); !ok || float64(got) != c.micro*1e6 {
+			t.Errorf("%+v: %d, %v, want %v", c.usage, got, ok, c.micro)
+		}
+	}
+	if _, ok := p.Cost(model.Usage{Fresh: 3, Service: "scale"}); ok {
+		t.Error("a service that nobody named has a price")
+	}
+	if got := p.Less(50).String(); got != "1/0.1/1.25/5 write_1h=2 reasoning=6.25 above=1000:2/0.2/2.5/7.5 batch=50% priority=200%" {
+		t.Error(got)
+	}
+	for _, bad := range []string{"", "1/1/1", "1/1/1/1 batch", "1/1/1/1 batch=x%", "1/1/1/1 batch=5", "1/1/1/1 above=0:1/1/1/1", "1/1/1/1 above=9:1/1/1", "1/1/1/1 since=now", "1/1/1/1 write_1h=-1", "1/1/1/1 batch=-1%"} {
+		if got, err := model.ParsePrice(bad); err == nil {
+			t.Errorf("%q is read as %q", bad, got)
+		}
+	}
 }

@@ -73,7 +73,8 @@ func (r Request) Bytes() int {
 // Reasoning is part of Output, CacheWriteLong of CacheWrite.
 type Usage struct {
 	Fresh, Cached, CacheWrite, Output, Reasoning int64
-	CacheWriteLong                               int64 // the part of CacheWrite that the provider keeps for an hour
+	CacheWriteLong                               int64  // the part of CacheWrite that the provider keeps for an hour
+	Service                                      string `json:",omitempty"` // the service that a reply came by, such as priority; empty for the standard one
 }
 
 // Input is all input tokens.
@@ -84,7 +85,11 @@ func (u Usage) Total() int64 { return u.Input() + u.Output }
 
 // Add is the sum of both.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.Fresh + v.Fresh, u.Cached + v.Cached, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning, u.CacheWriteLong + v.CacheWriteLong}
+	sum := Usage{u.Fresh + v.Fresh, u.Cached + v.Cached, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning, u.CacheWriteLong + v.CacheWriteLong, u.Service}
+	if u.Service != v.Service {
+		sum.Service = ""
+	}
+	return sum
 }
 
 // Finish is why a reply ended.

@@ -58,6 +58,7 @@ func BenchmarkTable(b *testing.B) {
 		{"hot", func() { measureHot(b, w, t) }},
 		{"mcp", func() { measureServers(b, w, t) }},
 		{"languages", func() { measureLanguages(b, t) }},
+		{"bill", func() { measureBill(b, w, t) }},
 		{"peers", func() { measurePeers(b, w, t) }},
 		{"cache", func() { notes = append(notes, fmt.Sprint("cache: ", measureCache(b, bin))) }},
 	} {

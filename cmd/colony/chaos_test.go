@@ -15,6 +15,7 @@ import (
 	"colony/ant"
 	"colony/event"
 	"colony/ledger"
+	tables "colony/ledger/report"
 	"colony/model"
 	"colony/model/anthropic"
 	"colony/model/ollama"
@@ -218,7 +219,7 @@ func chaosLedger(t *testing.T, log event.Log, server *scripted.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := bill.By("ant")
+	table, err := tables.Make(&bill, tables.Options{By: []string{"ant"}})
 	if err != nil {
 		t.Fatal(err)
 	}

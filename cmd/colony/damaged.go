@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -54,23 +53,6 @@ func (a *app) advise(err error) {
 	var p *hatch.Problem
 	if errors.As(err, &p) && p.Next != "" {
 		fmt.Fprintf(a.err, "next: %s\n", view.Text(p.Next))
-	}
-}
-
-// whole are the events of runs, of each up to where its log cannot be read on; those runs are collected.
-func whole(pasts []hatch.Past, events func(hatch.Past) iter.Seq2[event.Event, error], bad *[]damaged, last *error) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
-		for _, p := range pasts {
-			for e, err := range events(p) {
-				if err != nil && unreadable(err) {
-					*bad, *last = append(*bad, damaged{p.ID, err.Error()}), err
-					break
-				}
-				if !yield(e, err) {
-					return
-				}
-			}
-		}
 	}
 }
 

@@ -11,7 +11,9 @@ import (
 
 	"colony/event"
 	"colony/hatch"
+	tables "colony/ledger/report"
 	"colony/model/scripted"
+	"colony/view"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/tools/txtar"
@@ -123,7 +125,17 @@ func (a *app) demoEnd(ctx context.Context, house *hatch.House, keep bool) error 
 		return err
 	}
 	fmt.Fprintln(a.out)
-	if err := a.bill(ctx, runs, []string{"ant"}); err != nil {
+	b := books{app: a, house: house}
+	bill, err := b.bill(ctx, nil)
+	if err != nil {
+		return err
+	}
+	table, err := tables.Make(&bill, tables.Options{By: []string{"ant"}})
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(a.out, table.Text(a.columns(), view.Line))
+	if err := b.told(); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.out, "the rates are made up, in dollars for a million tokens of input, cached, cache write and output: %s\n", demoPrice)

@@ -17,7 +17,8 @@ func (a *app) gcCmd() *cobra.Command {
 		Long: "Remove the worktrees, scratch directories, gate checkouts and refs of runs that have ended, where your own branches, tags\n" +
 			"or remotes have all the work in them. Work that is uncommitted, ignored by git or not landed is kept, and named with\n" +
 			"the reason. What run.setup left, and objects of colony's own git that nothing needs any more, go after two weeks\n" +
-			"without use. Logs are kept: bills rest on them.\n" + exitHelp,
+			"without use. What was said in a run goes with its log 30 days after the run ended, where nothing of it is kept; its charges\n" +
+			"and receipts stay for ever, and `colony cost` and `colony blame` know them.\n" + exitHelp,
 		Example: "  colony gc\n  colony gc --json | jq '.kept'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tidied, err := hatch.Locate(a.where(state)).Tidy(cmd.Context(), time.Now())

@@ -9,8 +9,8 @@ import (
 
 // laterVerbs are the verbs of the command's contract that answer "not built yet".
 var laterVerbs = []string{
-	"watch", "web", "blame",
-	"eval", "ledger", "worker",
+	"watch", "web",
+	"eval", "worker",
 }
 
 func later() []*cobra.Command {

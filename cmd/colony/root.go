@@ -89,7 +89,7 @@ func (a *app) root() *cobra.Command {
 		}
 		return cmd.Help()
 	}
-	root.AddCommand(a.runCmd(), a.planCmd(), a.demoCmd(), a.initCmd(), a.statusCmd(), a.logCmd(), a.costCmd(),
+	root.AddCommand(a.runCmd(), a.planCmd(), a.demoCmd(), a.initCmd(), a.statusCmd(), a.logCmd(), a.costCmd(), a.ledgerCmd(), a.blameCmd(),
 		a.cardsCmd(), a.configCmd(), a.trustCmd(), a.versionCmd(),
 		a.stopCmd(), a.pauseCmd(), a.retryCmd(), a.steerCmd(), a.answerCmd(), a.inboxCmd(),
 		a.diffCmd(), a.landCmd(), a.gcCmd(), a.resumeCmd(), a.replayCmd())

@@ -101,6 +101,14 @@ func TestUsageIsTheLastOfEachCount(t *testing.T) {
 			`{"type":"message_delta","delta":{},"usage":{"output_tokens":20}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":30,"input_tokens":11,"output_tokens_details":{"thinking_tokens":7}}}`,
 		}, model.Usage{Fresh: 11, Cached: 100, CacheWrite: 50, Output: 30, Reasoning: 7}},
+		"another service": {[]string{
+			`{"type":"message_start","message":{"id":"m","usage":{"input_tokens":10,"output_tokens":1,"service_tier":"priority","speed":"standard"}}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":30}}`,
+		}, model.Usage{Fresh: 10, Output: 30, Service: "priority"}},
+		"fast": {[]string{
+			`{"type":"message_start","message":{"id":"m","usage":{"input_tokens":10,"output_tokens":1,"service_tier":"standard","speed":"fast"}}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":30}}`,
+		}, model.Usage{Fresh: 10, Output: 30, Service: "fast"}},
 		"nested creation": {[]string{
 			`{"type":"message_start","message":{"id":"m","usage":{"input_tokens":10,"cache_creation":{"ephemeral_5m_input_tokens":30,"ephemeral_1h_input_tokens":20},"output_tokens":1}}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":30}}`,

@@ -60,6 +60,10 @@ func (r *reply) add(e sdk.MessageStreamEventUnion) {
 func (r *reply) begun(m sdk.Message) {
 	r.Pace(true)
 	u := m.Usage
+	r.Served = string(u.ServiceTier)
+	if u.Speed == "fast" {
+		r.Served = "fast"
+	}
 	r.used = used{fresh: u.InputTokens, read: u.CacheReadInputTokens, output: u.OutputTokens, thought: u.OutputTokensDetails.ThinkingTokens}
 	r.used.long = u.CacheCreation.Ephemeral1hInputTokens
 	r.used.written = max(u.CacheCreationInputTokens, u.CacheCreation.Ephemeral5mInputTokens+r.used.long)

@@ -31,6 +31,9 @@ func (r *reply) add(chunk sdk.ChatCompletionChunk) {
 		u.CompletionTokens, u.CompletionTokensDetails.ReasoningTokens); u.Total() > 0 {
 		r.Usage = u
 	}
+	if chunk.ServiceTier != "" {
+		r.Served = string(chunk.ServiceTier)
+	}
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
 			continue

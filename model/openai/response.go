@@ -106,6 +106,8 @@ func (r *response) keep(at int64, raw string) {
 func (r *response) end(whole responses.Response) {
 	u := whole.Usage
 	r.Usage = wire.UsageWithin(u.InputTokens, u.InputTokensDetails.CachedTokens, u.InputTokensDetails.CacheWriteTokens, u.OutputTokens, u.OutputTokensDetails.ReasoningTokens)
+	r.Usage.CacheWriteLong = min(max(u.InputTokensDetails.CacheWriteTokensDetails.Ttl12hTokens, 0), r.Usage.CacheWrite)
+	r.Served = string(whole.ServiceTier)
 	if d := whole.PromptCacheDiagnostics; d.Type == "cache_miss" {
 		r.Missed(d.Reason, d.CacheMissedTokens)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"colony/model"
@@ -25,6 +26,7 @@ type Heard struct {
 	Failed *model.Error // what the server said went wrong
 	Partly bool         // Usage is that of a reply which had not ended
 	Miss   model.Miss
+	Served string // the service that it came by, where the provider says
 
 	show          func(model.Delta) // may be nil
 	watch         *Exchange
@@ -87,6 +89,9 @@ func (h *Heard) Said() bool { return h.text.Len() > 0 || h.refusal.Len() > 0 }
 // As is the reply as the conversation holds it.
 func (h *Heard) As(calls []tools.Call, opaque json.RawMessage) model.Reply {
 	out := model.Reply{Usage: h.Usage, Finish: model.FinishStop, Miss: h.Miss}
+	if !slices.Contains([]string{"auto", "default", "standard"}, h.Served) {
+		out.Usage.Service = h.Served
+	}
 	out.Message = model.Message{Role: model.Assistant, Text: h.text.String(), Calls: calls, Opaque: opaque}
 	if h.Said() || len(calls) > 0 {
 		out.Message.Thought = strings.TrimSpace(strings.ToValidUTF8(h.thought.String()[:min(h.thought.Len(), mostThought)], ""))
