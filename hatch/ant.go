@@ -251,7 +251,11 @@ func (l *life) furnish() (err error) {
 	if err != nil {
 		return err
 	}
-	registry.Freeze()
+	if modeOf(l.order.Card, guard.Mode(l.mode)) == guard.ModePlan {
+		registry.FreezeReadOnly()
+	} else {
+		registry.Freeze()
+	}
 	l.env = &tools.Env{
 		Root: l.tree.Dir, Ant: l.order.Ant, Tools: registry, Files: tools.NewFileState(), Jobs: tools.NewJobs(hands.exec),
 		Locks: tools.NewPathLocks(), Blobs: l.blobs, Ask: l.ask, Exec: hands.exec, Dial: noDial, Now: l.parts.Now,

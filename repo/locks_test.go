@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,19 +37,26 @@ func TestAForeignLockStays(t *testing.T) {
 		old(t, l)
 	}
 	head := land(t, r, base, one.SHA) // a lock of the user's index holds nothing of a run back
+	var waits sync.WaitGroup          // beside each other: each takes as long as a lock is waited for
 	for branch, lock := range map[string]string{"other": foreign[1], "main": foreign[0]} {
-		target, err := r.Target(t.Context(), branch)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var held *repo.CheckoutError
-		if moved, err := r.Take(t.Context(), target, head); moved || !errors.As(err, &held) || !strings.Contains(err.Error(), filepath.Base(lock)) {
-			t.Errorf("%s: %v, %v", branch, moved, err)
-		}
+		waits.Go(func() {
+			target, err := r.Target(t.Context(), branch)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var held *repo.CheckoutError
+			if moved, err := r.Take(t.Context(), target, head); moved || !errors.As(err, &held) || !strings.Contains(err.Error(), filepath.Base(lock)) {
+				t.Errorf("%s: %v, %v", branch, moved, err)
+			}
+		})
 	}
-	if _, err := tree.Commit(t.Context(), repo.Message{Subject: "c"}); err == nil || !strings.Contains(err.Error(), "index.lock") {
-		t.Errorf("committed beside a lock: %v", err)
-	}
+	waits.Go(func() {
+		if _, err := tree.Commit(t.Context(), repo.Message{Subject: "c"}); err == nil || !strings.Contains(err.Error(), "index.lock") {
+			t.Errorf("committed beside a lock: %v", err)
+		}
+	})
+	waits.Wait()
 	for _, l := range foreign {
 		if _, err := os.Stat(l); err != nil {
 			t.Errorf("%s is gone", l)

@@ -10,6 +10,7 @@ import (
 type FileState struct {
 	mu    sync.Mutex
 	files map[string]fileView // guarded by mu
+	times int                 // guarded by mu; how often it forgot everything
 }
 
 // fileView is what was seen of one content of a file. Spans are sorted, disjoint and not adjacent; reads are
@@ -98,6 +99,17 @@ func (f *FileState) Clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.files)
+	f.times++
+}
+
+// forgotten is how often it forgot everything.
+func (f *FileState) forgotten() int {
+	if f == nil {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.times
 }
 
 const toEnd = math.MaxInt - 1

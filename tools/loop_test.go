@@ -167,3 +167,20 @@ func TestLoopGuardPassesErrorsAndCancels(t *testing.T) {
 		want(t, "cancelled", g.do("sh", `{}`, tools.Refuse(tools.Cancelled, "stopped")), "ran")
 	}
 }
+
+// contract 46: reading what was read before is the same, whether it is shown or named, until the ant no longer has it.
+func TestReadingAgainIsTheSame(t *testing.T) {
+	g := guard(t)
+	shown := tools.Result{Text: "1\ta\n", Seen: []tools.Seen{{Path: "/f", Hash: "1", From: 1, To: 1}}}
+	named := tools.Result{Text: "unchanged", Seen: shown.Seen}
+	for range 2 {
+		for i, r := range []tools.Result{shown, named, named, named, named} {
+			want(t, fmt.Sprint(i), g.do("look", `{"p":"f"}`, r), fate(i))
+		}
+		g.env.Files.Clear()
+	}
+	g = guard(t)
+	for i := range 9 { // the file grows
+		want(t, fmt.Sprint(i), g.do("look", `{"p":"f"}`, tools.Result{Text: "1\ta\n", Seen: []tools.Seen{{Path: "/f", Hash: fmt.Sprint(i), From: 1, To: 1}}}), "ran")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,9 +56,10 @@ func identify(env *Env, p Prepared) identity {
 		})
 		quiet = quiet && crash == nil
 	}
+	forgotten := fmt.Sprint(" ", env.Files.forgotten()) // what the ant no longer has is no repetition
 	return identity{
-		exact: p.Digest,
-		vague: fmt.Sprint(p.Call.Name, withoutNonces(string(p.Call.Args)), e.Reads, e.Hosts),
+		exact: p.Digest + forgotten,
+		vague: fmt.Sprint(p.Call.Name, withoutNonces(string(p.Call.Args)), e.Reads, e.Hosts) + forgotten,
 		quiet: quiet,
 	}
 }
@@ -77,7 +79,7 @@ func (g *loopGuard) note(id identity, r Result) int {
 	if len(g.streaks) > maxStreaks {
 		clear(g.streaks)
 	}
-	state, result := g.state(id), sum(string(r.Fault), untimed(r))
+	state, result := g.state(id), sum(string(r.Fault), told(r))
 	times := g.count(id.exact+state, result)
 	if id.quiet || r.Fault != "" {
 		times = max(times, g.count(id.vague+state, result))
@@ -92,7 +94,7 @@ func (g *loopGuard) note(id identity, r Result) int {
 		}
 	}
 	if !id.quiet && r.Fault == "" && !wrote {
-		g.marks["call "+id.exact] = mark{sum(id.exact, untimed(r)), id.exact}
+		g.marks["call "+id.exact] = mark{sum(id.exact, told(r)), id.exact}
 	}
 	return times
 }
@@ -148,9 +150,13 @@ func runeLen(s string) int {
 	return n
 }
 
-// untimed is the text of a result without how long its command took, which no two runs share, and without what an earlier
-// guard said below it.
-func untimed(r Result) string {
+// told is what a result says, to compare it with others: which part of which content, where it shows one or says that it was
+// shown before; else its text without how long its command took, which no two runs share, and without what an earlier guard
+// said below it.
+func told(r Result) string {
+	if len(r.Seen) > 0 && !slices.ContainsFunc(r.Seen, func(s Seen) bool { return s.Wrote }) {
+		return fmt.Sprint(r.Seen)
+	}
 	text, _, _ := strings.Cut(r.Text, warning)
 	if r.Exit == nil || r.Duration <= 0 {
 		return text

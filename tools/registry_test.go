@@ -359,6 +359,23 @@ func TestWhatComesAfterTheFreezeIsDeferred(t *testing.T) {
 	}
 }
 
+// contract 15: an ant that is to look only is shown what looks, by the spec; it can load the rest, which is judged by its effects.
+func TestFrozenReadOnly(t *testing.T) {
+	r := registry(t)
+	must(t, r.Register(tools.BuiltIn, toolstest.Reader("look", nil)))
+	must(t, r.Register(tools.BuiltIn, fake("sh")))
+	r.FreezeReadOnly()
+	want(t, "shown", names(r.Specs()), "look")
+	p := r.Prepare(call("sh", `{}`))
+	if p.Refused == nil || !strings.Contains(p.Refused.Text, "sh was not loaded") {
+		t.Fatalf("called before it was loaded: %+v", p.Refused)
+	}
+	r.Load(p.Refused.Loaded...)
+	if p := r.Prepare(call("sh", `{}`)); p.Refused != nil || len(r.Specs()) != 2 {
+		t.Errorf("loaded: %+v, %v", p.Refused, r.Specs())
+	}
+}
+
 // contract 12
 func TestSearchExistsOnlyWhereSomethingIsDeferred(t *testing.T) {
 	r := registry(t, "read", "tool_search")

@@ -11,8 +11,15 @@ func (r *Registry) List() []Spec {
 func (r *Registry) Deferred() []Spec { return specs(r.entries(), r.waits) }
 
 // Freeze fixes what the model is shown as it is now, at hatch. Whatever registers later is deferred.
-func (r *Registry) Freeze() {
-	now := specs(r.entries(), r.callable)
+func (r *Registry) Freeze() { r.freeze(r.callable) }
+
+// FreezeReadOnly is Freeze for an ant that is to look only: every other tool is deferred too.
+func (r *Registry) FreezeReadOnly() {
+	r.freeze(func(e entry) bool { return e.spec.ReadOnly && r.callable(e) })
+}
+
+func (r *Registry) freeze(shown func(entry) bool) {
+	now := specs(r.entries(), shown)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.frozen != nil {

@@ -19,6 +19,7 @@ import (
 // a review that sent back once; its bill is that of the replies. It ends with 0 only where the model's server counted the
 // same.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	r := fold(t, colonySays(t, "demo", "--fast", "--json"))
 	if r.finished.Status != "landed" || r.finished.Exit != 0 || len(r.finished.Tasks) != 5 {
 		t.Errorf("the demo ended as %s with exit %d and %d tasks", r.finished.Status, r.finished.Exit, len(r.finished.Tasks))
@@ -54,6 +55,7 @@ func TestDemo(t *testing.T) {
 // The demo is the real product: with the worker's card among the user's it lands as it does without, and with a worker
 // that cannot edit nothing lands. The server's count is the ledger's both times.
 func TestDemoNeedsItsTools(t *testing.T) {
+	t.Parallel()
 	card, err := os.ReadFile(filepath.Join("..", "..", "cards", "builtin", "worker.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -95,6 +97,7 @@ func TestDemoNeedsItsTools(t *testing.T) {
 // With --keep the repository stays and is named with the command that shows its bill; without --fast the model takes its
 // time.
 func TestDemoKeeps(t *testing.T) {
+	t.Parallel()
 	text := string(colonySays(t, "demo", "--keep", "-q"))
 	kept := regexp.MustCompile(`kept: cd (\S+) && .*--state-dir (\S+)`).FindStringSubmatch(text)
 	if kept == nil {

@@ -189,6 +189,7 @@ func (d *smallDisk) fullRun() (run *exec.Cmd, out *strings.Builder, said *bufio.
 
 // JR04: the disk fills up under a run; it waits, says so, and goes on when there is room.
 func TestRunWaitsForRoom(t *testing.T) {
+	t.Parallel()
 	if !inNamespaces(t) {
 		return
 	}
@@ -218,6 +219,7 @@ func TestRunWaitsForRoom(t *testing.T) {
 
 // A run that waits for the disk ends when it is stopped, says what to do, and goes on with a resume.
 func TestStoppedWhileTheDiskIsFull(t *testing.T) {
+	t.Parallel()
 	if !inNamespaces(t) {
 		return
 	}
@@ -249,6 +251,7 @@ func TestStoppedWhileTheDiskIsFull(t *testing.T) {
 
 // A state directory that is full or read-only is refused in one sentence with a next step; reading goes on.
 func TestStateDirectoryFullOrReadOnly(t *testing.T) {
+	t.Parallel()
 	if !inNamespaces(t) {
 		return
 	}
@@ -280,6 +283,7 @@ func TestStateDirectoryFullOrReadOnly(t *testing.T) {
 // JR07, contract 66: while its owner lives a second one is refused, and told which process it is; when that was killed,
 // another takes over.
 func TestSecondOwner(t *testing.T) {
+	t.Parallel()
 	if !inNamespaces(t) {
 		return
 	}

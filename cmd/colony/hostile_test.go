@@ -228,17 +228,25 @@ var looks = [][]string{
 }
 
 // S7, TR01, TR02, TR03, TR07, contract 52: before anybody trusts it, a repository starts no process, gets no request sent and
-// widens no right, whatever it holds.
+// widens no right, whatever it holds. Each sees a third of the verbs that look, and each of these a third of the repositories;
+// with COLONY_LOOKS=all, as in make security, each sees all.
 func TestHostileRepositoriesBeforeTrust(t *testing.T) {
-	all := hostiles(t)
+	t.Parallel()
+	all, each := hostiles(t), 3
+	if os.Getenv("COLONY_LOOKS") == "all" {
+		each = 1
+	}
 	var canaries, started, requests atomic.Int64
 	t.Run("each", func(t *testing.T) {
-		for _, h := range all {
+		for n, h := range all {
 			t.Run(h.name, func(t *testing.T) {
 				t.Parallel()
 				w := newHostileWorld(t, h)
 				w.refusedOr(h, &started, &requests)
-				for _, verb := range looks {
+				for i, verb := range looks {
+					if (i+n)%each > 0 {
+						continue
+					}
 					if code, out := w.exit(w.path(), verb...); code == 1 || strings.Contains(out, "the-key-of-the-User") {
 						t.Errorf("colony %s: %d: %s", strings.Join(verb, " "), code, out)
 					}

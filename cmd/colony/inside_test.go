@@ -46,6 +46,7 @@ cards:
 
 // S11, contract 78: an ant whose sh runs colony, opens the log's file or a port of colony's changes nothing.
 func TestAnAntDecidesNothing(t *testing.T) {
+	t.Parallel()
 	changed, all := 0, 0
 	for _, level := range []string{"workspace", "off"} {
 		t.Run(level, func(t *testing.T) {

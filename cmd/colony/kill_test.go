@@ -25,7 +25,8 @@ import (
 // COLONY_KILL is how many points each scenario is killed at. With it, half of them are at the named points of failpoint,
 // spread evenly over those that a whole run hits.
 func TestKillAnywhere(t *testing.T) {
-	points, seed := 3, uint64(1)
+	t.Parallel()
+	points, seed := 2, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("COLONY_KILL")); err == nil {
 		points, seed = n, uint64(time.Now().UnixNano())
 	}

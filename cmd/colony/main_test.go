@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,33 +35,54 @@ func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
+// builtIn names where a test that starts this program again built the command.
+const builtIn = "COLONY_TEST_BUILT"
+
+// besides is how many tests that wait for processes and disks run at once, where -test.parallel does not say.
+const besides = "8"
+
 func runTests(m *testing.M) int {
-	var err error
-	if built, err = os.MkdirTemp("", "colony-built-"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	if built = os.Getenv(builtIn); built == "" {
+		if err := build(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(built)
+		os.Setenv(builtIn, built)
 	}
-	defer os.RemoveAll(built)
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(built, "colony"), ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the command: %v: %s\n", err, out)
-		return 1
-	}
-	self, err := os.Executable()
-	if err == nil {
-		err = os.Symlink(self, filepath.Join(built, underOrganisation))
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	flag.Parse()
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
+	if !said {
+		if err := flag.Set("test.parallel", besides); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	os.Unsetenv(hatch.InsideVariable) // these tests are a person's, also where an ant runs them
 	os.Setenv("PATH", built+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	return m.Run()
 }
 
+// build makes the command, and this test under another name beside it.
+func build() (err error) {
+	if built, err = os.MkdirTemp("", "colony-built-"); err != nil {
+		return err
+	}
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(built, "colony"), ".").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the command: %w: %s", err, out)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return os.Symlink(self, filepath.Join(built, underOrganisation))
+}
+
 // TestScripts runs the command as a person would, one script a verb, against a scripted model over HTTP and real git
 // repositories.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
@@ -78,7 +100,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"model": serveModel, "billed": billedAsCounted, "commit": commitAll, "code": exitCode,
 			"snapshot": takeSnapshot, "unchanged": compareSnapshot, "overlap": antsOverlap, "listen": listen, "unheard": unheard,
-			"serve": serve, "unserved": unserved, "gomodule": goModule, "python": namePython,
+			"serve": serve, "unserved": unserved, "gomodule": goModule, "warm": warmCache, "python": namePython,
 			"within": within, "clean": cleanOutput, "isjson": isJSON, "interrupt": interrupt, "meanwhile": meanwhile, "nobody": nobodyLeft, "bytes": writeBytes,
 			"away": makeAway, "cooled": cooled, "fill": fill, "learned": learned, "block": block, "record": record,
 		},

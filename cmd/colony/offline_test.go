@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -33,6 +34,31 @@ func goModule(ts *testscript.TestScript, neg bool, args []string) {
 	dir := ts.MkAbs(args[0])
 	ts.Check(os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module m\n\ngo 1.26\n\nrequire "+mod[0]+"\n"), 0o600))
 	ts.Check(os.WriteFile(filepath.Join(dir, "go.sum"), []byte(strings.Join(sum, "\n")+"\n"), 0o600))
+}
+
+// warmCache: `warm` gives colony's commands the standard library that an earlier test built, so that they do not build it
+// again; `warm keep` keeps what they built for later ones, in the checkout.
+func warmCache(ts *testscript.TestScript, neg bool, args []string) {
+	kept := filepath.Join(filepath.Dir(ts.Getenv("AWAY")), "built-"+runtime.Version())
+	made, err := filepath.Glob(filepath.Join(ts.Getenv("HOME"), ".local/state/colony/repos/*/cache/ants"))
+	ts.Check(err)
+	if len(made) != 1 {
+		ts.Fatalf("there is not one cache of commands: %v", made)
+	}
+	from, to := kept, filepath.Join(made[0], "go-build")
+	if len(args) > 0 {
+		from, to = to, kept
+	}
+	if !exists(from) || exists(to) {
+		return
+	}
+	part, err := os.MkdirTemp(filepath.Dir(to), "part-")
+	ts.Check(err)
+	ts.Defer(func() { os.RemoveAll(part) })
+	ts.Check(os.CopyFS(part, os.DirFS(from)))
+	if err := os.Rename(part, to); err != nil && !exists(to) { // another test was quicker
+		ts.Fatalf("%v", err)
+	}
 }
 
 // namePython: `python` names where pyenv keeps interpreters, since the home is another.

@@ -37,6 +37,7 @@ var spoken = map[string][][]string{
 // S8, SE02: no verb says a canary, in words or in JSON, nor does anything that colony keeps hold one, after a run over a
 // repository that has all of them in its files, its instructions, its settings, its cards and its gates' output.
 func TestNoVerbSaysACanary(t *testing.T) {
+	t.Parallel()
 	w := newCanaryWorld(t, canaryScenario)
 	var all []string
 	for _, canary := range canaries {

@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -51,29 +53,72 @@ func mark(t *testing.T) string {
 	return fmt.Sprintf("%d.%09d", 1000+os.Getpid(), time.Now().Nanosecond())
 }
 
-// A job that leaves processes behind ends when its shell ends, and they with it. contract 42, PR01, PR02
-func TestNothingSurvivesTheJob(t *testing.T) {
+// Lines as data. A job that leaves processes behind ends when its shell ends, and they with it: contract 42, PR01, PR02. One
+// that starts more and more is bounded, leaves others their turn, and is gone when its time is up: PR04.
+func TestGivenProcesses(t *testing.T) {
+	var cases []struct {
+		Name, Line, Ended string
+		Off               bool // it ends without namespaces too, where nothing holds a process that leaves its group
+	}
+	data, err := os.ReadFile("testdata/processes.json")
+	if err == nil {
+		err = json.Unmarshal(data, &cases)
+	}
+	if err != nil || len(cases) == 0 {
+		t.Fatal(len(cases), err)
+	}
 	for _, level := range []string{"workspace", "off"} {
 		w := newWorld(t)
-		s := w.open(t, level)
+		p := w.parts(level)
+		p.Processes = 310
+		s, err := sandbox.New(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
 		m := mark(t)
-		for _, line := range []string{
-			"(trap '' TERM HUP INT; sleep " + m + ") & echo done",
-			"sleep " + m + " & disown; echo done",
-			"sh -c 'sleep " + m + " & echo done'",
-			"setsid sleep " + m + " & disown; (trap '' TERM; sleep " + m + ") & echo done",
-		} {
-			if level == "off" && strings.HasPrefix(line, "setsid") {
-				continue // without namespaces nothing holds a process that leaves its group
+		for _, c := range cases {
+			if level == "off" && !c.Off {
+				continue
 			}
-			began := time.Now()
-			exit, out := run(t, s, w.sh(line))
-			if took := time.Since(began); took > time.Second || out != "done\n" || exit.Code != 0 {
-				t.Errorf("%s: %s: %v %q after %v", level, line, exit, out, took)
-			}
-			until(t, 2*time.Second, "no survivor", func() bool { return len(survivors(t, m)) == 0 })
+			t.Run(level+" "+c.Name, func(t *testing.T) {
+				job := w.sh(strings.ReplaceAll(c.Line, "MARK", m))
+				if c.Ended == "" {
+					began := time.Now()
+					exit, out := run(t, s, job)
+					if took := time.Since(began); took > time.Second || out != "done\n" || exit.Code != 0 {
+						t.Errorf("%v %q after %v", exit, out, took)
+					}
+				} else {
+					endless(t, s, job, c.Ended, w.sh("for i in 1 2 3; do /bin/echo fine; done"))
+				}
+				until(t, 2*time.Second, "no survivor", func() bool { return len(survivors(t, m)) == 0 })
+			})
 		}
 	}
+}
+
+// endless runs a job for as long as it may, with another one beside it.
+func endless(t *testing.T, s *sandbox.Sandbox, job sandbox.Job, limit string, other sandbox.Job) {
+	t.Helper()
+	most, err := time.ParseDuration(limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), most)
+	defer cancel()
+	var group sync.WaitGroup
+	group.Go(func() {
+		if exit, out := run(t, s, other); exit.Code != 0 || out != "fine\nfine\nfine\n" || ctx.Err() != nil {
+			t.Errorf("the other: %+v %q", exit, out)
+		}
+	})
+	began := time.Now()
+	exit, err := s.Run(ctx, job)
+	if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || exit.Signal != "SIGKILL" || took > most+2*time.Second {
+		t.Errorf("%+v, %v after %v", exit, err, took)
+	}
+	group.Wait()
 }
 
 func TestCancelEndsAllAtOnce(t *testing.T) {

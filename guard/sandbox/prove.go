@@ -75,7 +75,8 @@ var breakouts = [...]breakout{
 	{"read the settings", `cat $R/config/config.yaml`, said},
 	{"read the environment of a process", `tr '\0' '\n' < /proc/$VICTIM/environ`, said},
 	{"end a process", `kill -9 $VICTIM`, func(w *scratch, _ string) bool { return w.victimGone() }},
-	{"outlive the command", `setsid sh -c 'exec 3>alive; echo $$ > left; exec sleep 60' & while [ ! -s left ]; do sleep 0.01; done`,
+	{"outlive the command", `setsid sh -c 'exec 3>alive; echo $$ > left; exec sleep 60' &
+while [ ! -s left ]; do : > try || { sleep 0.3; break; }; sleep 0.01; done`,
 		func(w *scratch, _ string) bool { return w.survivor() }},
 	{"reach a server on this machine", `echo x > /dev/tcp/127.0.0.1/$TCP`, heard("tcp")},
 	{"send a datagram", `echo x > /dev/udp/127.0.0.1/$UDP`, heard("udp")},

@@ -43,6 +43,7 @@ func TestVectorsHaveNoEffectOutside(t *testing.T) {
 }
 
 func testVectorsHaveNoEffectOutside(t *testing.T, w world) {
+	t.Parallel()
 	s := w.open(t, "workspace")
 	seed := filepath.Join(w.home, "seed")
 	put(t, seed+"/a.txt", "a\n")

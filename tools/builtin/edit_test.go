@@ -17,7 +17,7 @@ import (
 	"colony/view"
 )
 
-// contract 39
+// contract 39, cases ED01, ED02, ED04, ED05 and ED06
 func TestEdits(t *testing.T) {
 	var cases []struct {
 		Name, Text, Hex, Want, Says string
@@ -161,48 +161,6 @@ func TestSeveralEditsAreOneAfterAnother(t *testing.T) {
 	})
 }
 
-// ED03: mode kept, link kept with its target updated.
-func TestAnEditKeepsModeAndLink(t *testing.T) {
-	for _, mode := range []os.FileMode{0o755, 0o600, 0o644} {
-		w := newWorld(t)
-		w.put("sub/real", "one\n")
-		w.must(os.Chmod(w.path("sub/real"), mode))
-		w.must(os.Symlink("sub/real", w.path("link")))
-		w.ok("read", args{"path": "link"})
-		w.ok("edit", args{"path": "link", "old": "one", "new": "two"})
-		w.ok("write", args{"path": "link", "content": "three\n"})
-		w.holds("sub/real", "three\n")
-		info, err := os.Stat(w.path("sub/real"))
-		w.must(err)
-		if info.Mode().Perm() != mode {
-			t.Errorf("mode %v became %v", mode, info.Mode())
-		}
-		if to, err := os.Readlink(w.path("link")); err != nil || to != "sub/real" {
-			t.Errorf("the link became %q, %v", to, err)
-		}
-	}
-}
-
-// SD01, contract 41: edits of one file side by side all land, however its path is spelt.
-func TestEditsOfOneFileUnderEverySpelling(t *testing.T) {
-	for range 15 {
-		w := newWorld(t)
-		w.put("a.go", "1 2 3 4 5 6\n")
-		w.must(os.Mkdir(w.path("sub"), 0o755))
-		w.must(os.Symlink("../a.go", w.path("sub/link")))
-		w.ok("read", args{"path": "a.go"})
-		spellings := []string{"a.go", "./a.go", "sub/../a.go", "sub/link", w.path("a.go"), "sub/..//./a.go"}
-		var group sync.WaitGroup
-		for i, path := range spellings {
-			group.Go(func() {
-				w.ok("edit", args{"path": path, "old": fmt.Sprint(i + 1), "new": "x"})
-			})
-		}
-		group.Wait()
-		w.holds("a.go", "x x x x x x\n")
-	}
-}
-
 // contract 40: a reader sees the old content or the new one, and no other file is left.
 func TestAReaderSeesOldOrNew(t *testing.T) {
 	w := newWorld(t)
@@ -232,6 +190,19 @@ func TestAReaderSeesOldOrNew(t *testing.T) {
 	left, err := filepath.Glob(w.path(".*"))
 	if w.must(err); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// What is said to be nearest in a long file is the nearest of its beginning, and says so.
+func TestNearestInALongFile(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", strings.Repeat("one two three\n", 20_001))
+	w.ok("read", args{"path": "f"})
+	w.fault(tools.Validation, "\n  only the first 20000 lines were compared", "edit", args{"path": "f", "old": "one two tree", "new": "x"})
+	w.put("g", strings.Repeat("one two three\n", 20_000))
+	w.ok("read", args{"path": "g"})
+	if res := w.call("edit", args{"path": "g", "old": "one two tree", "new": "x"}); strings.Contains(res.Text, "only the first") {
+		t.Error(res.Text)
 	}
 }
 

@@ -3,13 +3,10 @@ package builtin_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -66,38 +63,6 @@ func TestNoPathLeavesTheWorktree(t *testing.T) {
 				t.Errorf("outside holds %v, %v", left, err)
 			}
 		})
-	}
-}
-
-// FS06: a directory that is swapped for a link out of the tree while it is written through never lets a write out.
-func TestASwappedDirectoryLeadsNowhere(t *testing.T) {
-	w := newWorld(t)
-	out := t.TempDir()
-	w.must(os.Mkdir(w.path("d"), 0o755))
-	w.must(os.Symlink(out, w.path("l")))
-	done := make(chan struct{})
-	var group sync.WaitGroup
-	group.Go(func() {
-		defer close(done)
-		for range 10_000 {
-			os.Rename(w.path("d"), w.path("x"))
-			os.Rename(w.path("l"), w.path("d"))
-			os.Rename(w.path("d"), w.path("l"))
-			os.Rename(w.path("x"), w.path("d"))
-		}
-	})
-	for i := 0; ; i++ {
-		w.call("write", args{"path": fmt.Sprintf("d/f%d", i), "content": "x"})
-		select {
-		case <-done:
-		default:
-			continue
-		}
-		break
-	}
-	group.Wait()
-	if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
-		t.Errorf("outside holds %v, %v", left, err)
 	}
 }
 
@@ -193,62 +158,6 @@ func TestWhatIsNotUTF8IsNotLost(t *testing.T) {
 	}
 	w.ok("edit", args{"path": "h", "old": "a", "new": "b"})
 	w.holds("h", "\xef\xbb\xbfb\n")
-}
-
-// contract 40, case ED08: what is no plain file, read-only or huge is refused with its fault and at once.
-func TestSpecialFilesAreFaultsAtOnce(t *testing.T) {
-	w := newWorld(t)
-	w.must(syscall.Mkfifo(w.path("fifo"), 0o644))
-	w.must(os.Mkdir(w.path("dir"), 0o755))
-	w.put("locked", "x\n")
-	w.must(os.Chmod(w.path("locked"), 0o444))
-	w.put("huge", "")
-	w.must(os.Truncate(w.path("huge"), 2<<30))
-	w.put("line", strings.Repeat("x", 50_000_000))
-	w.put("file", "x\n")
-	w.ok("read", args{"path": "locked"})
-	w.ok("read", args{"path": "file"})
-	cases := []struct {
-		path  string
-		fault tools.Fault
-		tools string
-	}{
-		{"fifo", tools.Validation, "read edit write find"},
-		{"dir", tools.Validation, "edit write"},
-		{"dir/", tools.Validation, "write"},
-		{"locked", tools.PermissionDenied, "edit write"},
-		{"huge", tools.Validation, "read edit write"},
-		{"line", tools.Validation, "edit write"},
-		{"file/below", tools.Missing, "read edit write find"},
-		{"none", tools.Missing, "read edit find"},
-		{strings.Repeat("n", 300), tools.Validation, "read edit write find"},
-	}
-	for _, c := range cases {
-		for name := range strings.FieldsSeq(c.tools) {
-			a := args{"path": c.path}
-			switch name {
-			case "edit":
-				a["old"], a["new"] = "x", "y"
-			case "write":
-				a["content"] = "y"
-			}
-			start := time.Now()
-			w.fault(c.fault, "", name, a)
-			if took := time.Since(start); took > time.Second {
-				t.Errorf("%s %s took %v", name, c.path, took)
-			}
-		}
-	}
-	if res := w.ok("read", args{"path": "line"}); len(res.Text) > 4000 || !strings.Contains(res.Text, "line cut: 50000000 bytes") {
-		t.Errorf("a long line: %d bytes of text", len(res.Text))
-	}
-}
-
-// A full disk is a result, and the file stays.
-func TestAFullDeviceIsNoFile(t *testing.T) {
-	w := newWorld(t)
-	w.must(os.Symlink("/dev/full", w.path("full")))
-	w.fault(tools.PermissionDenied, "outside", "write", args{"path": "full", "content": "x"})
 }
 
 func TestRead(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -88,6 +89,8 @@ func decodeFind(args json.RawMessage) (findArgs, error) {
 		return a, badArg("limit", "is not from 1 to 1000", "")
 	case a.Context < 0 || a.Context > 20:
 		return a, badArg("context", "is not from 0 to 20", "")
+	case path.IsAbs(a.Pattern) || slices.Contains(strings.Split(a.Pattern, "/"), ".."):
+		return a, badArg("pattern", "leads out of path", "it is matched against the names below path: give the directory there")
 	case readings(a.Pattern) > maxReadings:
 		return a, badArg("pattern", "has too many alternatives", "name fewer in braces")
 	case !doublestar.ValidatePattern(a.Pattern):

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,7 @@ import (
 
 const editingIn = "COLONY_TEST_EDITING"
 
-// TestEditingChild is the process that TestKilledWhileEditing kills.
+// TestEditingChild is the process that TestGivenKills kills.
 func TestEditingChild(t *testing.T) {
 	dir := os.Getenv(editingIn)
 	if dir == "" {
@@ -30,29 +29,35 @@ func TestEditingChild(t *testing.T) {
 	}
 }
 
-// contract 40, case ED07: a process killed at any moment of its edits of a large file leaves it as it was before one of them or
-// after it, and so does every reader find it; what else it leaves are files that colony sweeps. COLONY_ROUNDS is how often, 5
-// times without.
-func TestKilledWhileEditing(t *testing.T) {
-	rounds, err := strconv.Atoi(os.Getenv("COLONY_ROUNDS"))
-	if err != nil {
-		rounds = 5
+// ED07, contract 40: a process killed at any moment of its edits of a large file leaves it as it was before one of them or
+// after it, and so does every reader find it; what else it leaves are files that colony sweeps.
+func TestGivenKills(t *testing.T) {
+	var cases []struct {
+		Name                string
+		Bytes, Kills, Short int
 	}
+	load(t, "testdata/killed.json", &cases)
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) { killedWhileEditing(t, c.Bytes, times(c.Short, c.Kills)) })
+	}
+}
+
+func killedWhileEditing(t *testing.T, size, kills int) {
 	dir, scratch := t.TempDir(), t.TempDir() // the child cannot clear away what it made
 	file := filepath.Join(dir, "f")
-	half := strings.Repeat("0123456789abcde\n", 1<<15)
-	line := "<0>\n"
-	if err := os.WriteFile(file, []byte(line+half+half), 0o644); err != nil {
+	line, piece := "<0>\n", "0123456789abcde\n"
+	rest := strings.Repeat(piece, (size-len(line))/len(piece)+1)
+	if err := os.WriteFile(file, []byte(line+rest), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	whole := func() byte {
 		data, err := os.ReadFile(file)
-		if err != nil || len(data) != len(line)+2*len(half) || !bytes.HasSuffix(data, []byte(half)) || data[0] != '<' || data[1] < '0' || data[1] > '9' {
+		if err != nil || len(data) != len(line)+len(rest) || !bytes.HasSuffix(data, []byte(rest)) || data[0] != '<' || data[1] < '0' || data[1] > '9' {
 			t.Fatalf("a reader found %d bytes, %.20q, %v", len(data), data, err)
 		}
 		return data[1]
 	}
-	for range rounds {
+	for range kills {
 		child := exec.Command(os.Args[0], "-test.run", "^TestEditingChild$")
 		child.Env = append(os.Environ(), editingIn+"="+dir, "TMPDIR="+scratch)
 		if err := child.Start(); err != nil {

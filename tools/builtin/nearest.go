@@ -26,12 +26,18 @@ func nearest(data []byte, old string) string {
 	}
 	want = want[:min(len(want), maxNearOld)]
 	have := bytes.SplitN(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"), maxNearLines+1)
+	all := len(have) <= maxNearLines
 	have = have[:min(len(have), maxNearLines)]
-	at := bestWindow(have, want)
-	if at < 0 {
-		return likeLine(have, want)
+	said := ""
+	if at := bestWindow(have, want); at < 0 {
+		said = likeLine(have, want)
+	} else {
+		said = compared(have[at:], want, at+1)
 	}
-	return compared(have[at:], want, at+1)
+	if !all {
+		said += fmt.Sprintf("\n  only the first %d lines were compared: it may stand further down", maxNearLines)
+	}
+	return said
 }
 
 // unnumbered is the lines without the numbers that read puts before them. It is false where one has none.

@@ -124,7 +124,7 @@ func (t Own) Run(ctx context.Context, env *tools.Env, args json.RawMessage) (too
 	if err != nil {
 		return invalid(err)
 	}
-	out, errs := newCapture(env), newCapture(env)
+	out, errs := newCapture(env, ""), newCapture(env, "")
 	limited, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
 	exit, err := env.Exec(limited, tools.Process{Argv: plain(t.Command), Dir: env.Root, Env: append(quiet(), vars...), Stdout: out, Stderr: errs})

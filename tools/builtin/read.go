@@ -9,11 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"colony/tools"
 )
@@ -24,7 +24,6 @@ var readText string
 // Bounds of what one read takes in and shows.
 const (
 	maxRead      = 64 << 20 // bytes of a file
-	maxImage     = 5 << 20
 	maxPageLines = 2000
 	maxPageBytes = 30 << 10
 	maxEntries   = 1000 // of a directory
@@ -128,23 +127,33 @@ func readFile(ctx context.Context, env *tools.Env, a readArgs, p place, f *os.Fi
 		return broken("read", a.Path, err), nil
 	}
 	head = head[:n]
-	if media := http.DetectContentType(head); image(media) && info.Size() <= maxImage {
-		return showImage(env, a.Path, p, media, f, info)
+	media := pictured(head)
+	if media != "" && info.Size() <= maxImage {
+		res, err := showImage(env, a.Path, p, media, f, info)
+		if err != nil || res.Text != "" {
+			return res, err
+		}
 	}
 	if binary(head) {
-		return showBinary(a.Path, p, head, f)
+		return showBinary(a.Path, p, head, media, f)
 	}
 	return readLines(ctx, env, a, p, f, info.Size())
 }
 
-func image(media string) bool {
-	return slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, media)
-}
-
+// showImage shows an image, or says why it cannot be. It says nothing of a text that only begins like one.
 func showImage(env *tools.Env, path string, p place, media string, f *os.File, info os.FileInfo) (tools.Result, error) {
 	data, err := load(f, info, maxImage)
 	if err != nil {
 		return broken("read", path, err), nil
+	}
+	seen := []tools.Seen{{Path: p.abs, Hash: hashOf(data), From: 1}}
+	switch why := unfit(media, data); {
+	case why == "":
+	case !binary(data) && utf8.Valid(data):
+		_, err := f.Seek(0, io.SeekStart)
+		return tools.Result{}, err
+	default:
+		return tools.Result{Text: fmt.Sprintf("%s is an image (%s) that %s", path, media, why), Seen: seen}, nil
 	}
 	ref, err := env.Blobs.Put(media, data)
 	if err != nil {
@@ -153,17 +162,20 @@ func showImage(env *tools.Env, path string, p place, media string, f *os.File, i
 	return tools.Result{
 		Text:   fmt.Sprintf("%s is an image (%s, %d bytes)", path, media, len(data)),
 		Images: []tools.BlobRef{ref},
-		Seen:   []tools.Seen{{Path: p.abs, Hash: ref.SHA256, From: 1}},
+		Seen:   seen,
 	}, nil
 }
 
-func showBinary(path string, p place, head []byte, f *os.File) (tools.Result, error) {
+func showBinary(path string, p place, head []byte, media string, f *os.File) (tools.Result, error) {
 	b := newPage(1, 1, 0)
 	if err := b.scan(context.Background(), bufio.NewReader(f)); err != nil {
 		return broken("read", path, err), nil
 	}
 	what := "is a binary file"
-	if utf16(head) {
+	switch {
+	case media != "":
+		what = fmt.Sprintf("is an image (%s) of more than %d MiB: make it smaller with sh", media, maxImage>>20)
+	case utf16(head):
 		what = "is UTF-16 text, which is not shown: convert it with sh"
 	}
 	return tools.Result{
@@ -187,13 +199,14 @@ func readLines(ctx context.Context, env *tools.Env, a readArgs, p place, from io
 	case b.from > b.total:
 		return tools.Refuse(tools.Validation, fmt.Sprintf("read %s: from is %d, but the file has %s",
 			a.Path, b.from, plural(b.total, "line", "lines"))), nil
-	case env.Files.Repeats(p.abs, hash, b.from, b.last):
-		return tools.Result{Text: fmt.Sprintf("%s: lines %d to %d are unchanged since you read them", a.Path, b.from, b.last)}, nil
 	}
-	return tools.Result{
-		Text: b.text(),
-		Seen: []tools.Seen{{Path: p.abs, Hash: hash, From: b.from, To: b.last}},
-	}, nil
+	res := tools.Result{Seen: []tools.Seen{{Path: p.abs, Hash: hash, From: b.from, To: b.last}}}
+	if env.Files.Repeats(p.abs, hash, b.from, b.last) {
+		res.Text = fmt.Sprintf("%s: lines %d to %d are unchanged since you read them", a.Path, b.from, b.last)
+	} else {
+		res.Text = b.text()
+	}
+	return res, nil
 }
 
 func list(dir *os.File, path string) (tools.Result, error) {
@@ -205,8 +218,7 @@ func list(dir *os.File, path string) (tools.Result, error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s is a directory with %s", path, plural(len(entries), "entry", "entries"))
 	for _, e := range entries[:min(len(entries), maxEntries)] {
-		name, _ := mark([]byte(e.Name()))
-		out.WriteString("\n" + name + suffix(e))
+		out.WriteString("\n" + spelt(e.Name()) + suffix(e))
 	}
 	if len(entries) > maxEntries {
 		fmt.Fprintf(&out, "\n… %d more: use find with a pattern", len(entries)-maxEntries)

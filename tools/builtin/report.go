@@ -109,13 +109,19 @@ func (r *report) text() string {
 
 const progressEvery = 200 * time.Millisecond
 
-// newCapture shows the last line of what comes in as progress, now and then.
-func newCapture(env *tools.Env) *capture {
+// newCapture shows the last line of what comes in as progress, now and then, up to the mark that holds a call's secret.
+func newCapture(env *tools.Env, nonce string) *capture {
 	var last time.Time
+	var held []byte // what came last, where it may be how the mark begins
+	over := false
 	return &capture{tell: func(p []byte) {
-		if env.Progress == nil {
+		if env.Progress == nil || over {
 			return
 		}
+		if len(held) > 0 {
+			p = append(held, p...)
+		}
+		p, held, over = unmarked(p, nonce)
 		now := env.Now()
 		if now.Sub(last) < progressEvery {
 			return
@@ -127,4 +133,22 @@ func newCapture(env *tools.Env) *capture {
 			env.Progress(line)
 		}
 	}}
+}
+
+// unmarked is what comes before the mark that tells where a line ended; what may be the beginning of one, at the end; and whether
+// it has begun.
+func unmarked(p []byte, nonce string) (before, held []byte, begun bool) {
+	if nonce == "" {
+		return p, nil, false
+	}
+	mark := []byte("\x00" + nonce)
+	if i := bytes.Index(p, mark); i >= 0 {
+		return p[:i], nil, true
+	}
+	for n := min(len(mark)-1, len(p)); n > 0; n-- {
+		if at := len(p) - n; bytes.HasSuffix(p, mark[:n]) {
+			return p[:at], bytes.Clone(p[at:]), false
+		}
+	}
+	return p, nil, false
 }

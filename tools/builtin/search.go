@@ -289,7 +289,7 @@ func excerpt(line []byte, offset int) string {
 
 func display(env *tools.Env, rel string) string {
 	if out, err := filepath.Rel(env.Cwd(), filepath.Join(env.Root, rel)); err == nil {
-		return out
+		return spelt(out)
 	}
-	return rel
+	return spelt(rel)
 }

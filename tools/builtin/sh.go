@@ -175,7 +175,7 @@ func (s sh) Run(ctx context.Context, env *tools.Env, args json.RawMessage) (tool
 func runLine(ctx context.Context, env *tools.Env, a shArgs) (tools.Result, error) {
 	dir, note := startDir(env)
 	nonce := rand.Text()
-	out, errs := newCapture(env), newCapture(env)
+	out, errs := newCapture(env, nonce), newCapture(env, nonce)
 	limited, cancel := context.WithTimeout(ctx, a.limit)
 	defer cancel()
 	exit, err := env.Exec(limited, tools.Process{

@@ -15,6 +15,7 @@ import (
 	"colony/view"
 )
 
+// contract 19: both streams, the exit code and how long it took; no output is stated.
 func TestShSaysWhatHappened(t *testing.T) {
 	w := newWorld(t)
 	cases := []struct {
@@ -150,6 +151,33 @@ func TestShTimeoutAndCancelKeepTheOutput(t *testing.T) {
 	}
 	if res := w.callIn(ctx, "sh", args{"command": "echo started; sleep 100"}); res.Fault != tools.Cancelled || !strings.Contains(res.Text, "started\n") {
 		t.Errorf("%q: %s", res.Fault, res.Text)
+	}
+}
+
+// contract 42: live output ends before the mark that holds the call's secret, however what was printed comes in pieces.
+func TestShShowsNoMarkWhileItRuns(t *testing.T) {
+	w := newWorld(t)
+	var shown []string
+	w.env.Progress = func(line string) { shown = append(shown, line) }
+	secret := ""
+	for _, pieces := range [][]string{{"a line\n<>"}, {"a line\n", "<>"}, {"a line\n<", ">"}, {"a line\n\x00", "MARK /\x00"}, {"a line\x00\n<><>"}, {"a line\x00", "", "<>"}} {
+		shown = nil
+		now := time.Now()
+		w.env.Now = func() time.Time { now = now.Add(time.Second); return now }
+		w.env.Exec = func(_ context.Context, p tools.Process) (tools.Exit, error) {
+			secret = p.Argv[len(p.Argv)-1]
+			fill := strings.NewReplacer("<", "\x00"+secret+" /", ">", "\x00", "MARK", secret)
+			for _, piece := range pieces {
+				if _, err := p.Stdout.Write([]byte(fill.Replace(piece))); err != nil {
+					t.Error(err)
+				}
+			}
+			return tools.Exit{}, nil
+		}
+		w.ok("sh", args{"command": "x"})
+		if len(shown) == 0 || !strings.HasPrefix(shown[0], "a line") || strings.Contains(strings.Join(shown, " "), secret) {
+			t.Errorf("%q shows %q", pieces, shown)
+		}
 	}
 }
 

@@ -188,7 +188,7 @@ func (t skill) command(ctx context.Context, env *tools.Env, line, arguments stri
 	limited, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
 	dir, _ := startDir(env)
-	captured := newCapture(env)
+	captured := newCapture(env, "")
 	exit, err := env.Exec(limited, tools.Process{
 		Argv: plain(line), Dir: dir, Env: append(quiet(), "ARGUMENTS="+strings.ReplaceAll(arguments, "\x00", "")), Stdout: captured, Stderr: captured,
 	})

@@ -24,6 +24,20 @@ func armed(t *testing.T, e *tools.Env) {
 	}
 }
 
+// contract 15: what is advertised of each tool, whatever a call of it is about.
+func TestWhatIsAdvertised(t *testing.T) {
+	want := map[string][2]bool{ // every call only reads; no call handles credentials
+		"read": {true, true}, "find": {true, true}, "write": {false, true}, "edit": {false, true}, "sh": {false, false}, "skill": {false, false},
+	}
+	for _, one := range builtin.All(2 * time.Minute) {
+		s := one.Spec()
+		if got := [2]bool{s.ReadOnly, s.Noncredential}; got != want[s.Name] {
+			t.Errorf("%s: read-only and noncredential %v, want %v", s.Name, got, want[s.Name])
+		}
+	}
+}
+
+// contract 15: among others, a spec that says read-only is borne out by the effects of every call.
 func TestEveryToolPassesTheSuite(t *testing.T) {
 	suites := map[string]toolstest.Suite{
 		"read": {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -54,6 +55,23 @@ func mark(data []byte) (string, int) {
 		data = data[n:]
 	}
 	return out.String(), bad
+}
+
+// spelt shows a name in one line, whatever is in it.
+func spelt(name string) string {
+	shown, _ := mark([]byte(name))
+	if !strings.ContainsFunc(shown, unicode.IsControl) {
+		return shown
+	}
+	var out strings.Builder
+	for _, r := range shown {
+		if unicode.IsControl(r) {
+			out.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
 }
 
 // escapes are the spellings in which mark shows the bytes of a text that are not UTF-8, each once.
