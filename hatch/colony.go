@@ -28,7 +28,6 @@ import (
 	"colony/repo"
 	"colony/strict"
 	"colony/tools"
-	"colony/tools/builtin"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/sourcegraph/conc"
@@ -307,20 +306,6 @@ func (c *Colony) confineIt(ctx context.Context) (err error) {
 		return sandboxProblem(err)
 	}
 	return c.unconfined(ctx)
-}
-
-// ownTools are the tools that come with colony.
-func ownTools(shLimit time.Duration, check queen.PlanCheck, help queen.Help, servers *lsp.Servers) []tools.Tool {
-	return append(builtin.All(shLimit), lsp.SymbolsTool(servers), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check), queen.HatchTool(help))
-}
-
-// ToolNames are the names of the tools that come with colony.
-func ToolNames() []string {
-	var names []string
-	for _, t := range ownTools(0, nobodyPlans, nobodyHelps, nobodySpeaks()) {
-		names = append(names, t.Spec().Name)
-	}
-	return names
 }
 
 // toolsWith is the registry from which ants' are carved, with this check of plans.

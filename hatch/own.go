@@ -137,3 +137,17 @@ func (h *House) allTools(warn io.Writer, shLimit time.Duration, check queen.Plan
 	}
 	return r, nil
 }
+
+// ownTools are the tools that come with colony.
+func ownTools(shLimit time.Duration, check queen.PlanCheck, help queen.Help, servers *lsp.Servers) []tools.Tool {
+	return append(builtin.All(shLimit), lsp.SymbolsTool(servers), tools.SearchTool(), tools.ListTool(), tools.AskTool(), queen.DoneTool(), queen.ReviewTool(), queen.PlanTool(check), queen.HatchTool(help))
+}
+
+// ToolNames are the names of the tools that come with colony.
+func ToolNames() []string {
+	var names []string
+	for _, t := range ownTools(0, nobodyPlans, nobodyHelps, nobodySpeaks()) {
+		names = append(names, t.Spec().Name)
+	}
+	return names
+}

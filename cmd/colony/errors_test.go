@@ -126,10 +126,11 @@ func (f problemFile) literal(n ast.Node) bool {
 	return true
 }
 
+// isProblem reports whether a type is hatch's Problem, and not a diagnostic, which is view's.
 func isProblem(of ast.Expr) bool {
 	if s, ok := of.(*ast.SelectorExpr); ok {
-		if room, ok := s.X.(*ast.Ident); !ok || room.Name != "hatch" {
-			return false // a view's
+		if from, ok := s.X.(*ast.Ident); ok && from.Name == "view" {
+			return false
 		}
 		of = s.Sel
 	}
