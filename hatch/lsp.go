@@ -151,7 +151,7 @@ func (c *Colony) startServer(cache string, argv []string, root string) (io.ReadW
 		j.Argv = append([]string{real}, argv[1:]...)
 		j.Readable = append(j.Readable, real)
 	}
-	return converse(c.box, j)
+	return box.converse(j)
 }
 
 // caches is where build caches are.

@@ -27,9 +27,18 @@ type spoken struct {
 	close sync.Once
 }
 
-// speak starts a process of others in the box, with no variables but the plainest and those that are given. It runs until it ends,
-// or is closed.
+// speak starts a process of others in the box, with no variables but the plainest and those that are given.
 func (c confined) speak(argv, env []string, stderr io.Writer) (io.ReadWriteCloser, error) {
+	j := c.job(argv, cmp.Or(c.at, c.tree))
+	j.Stderr, j.Env, j.Bare = stderr, env, true
+	if c.box.Level() == sandbox.Off { // nothing keeps it from what decides for a person
+		j.Env = append([]string{InsideVariable + "=1"}, env...)
+	}
+	return c.converse(j)
+}
+
+// converse starts a job in the box that runs until it ends, or is closed.
+func (c confined) converse(j sandbox.Job) (io.ReadWriteCloser, error) {
 	theirs, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -37,11 +46,7 @@ func (c confined) speak(argv, env []string, stderr io.Writer) (io.ReadWriteClose
 	out, stdout := io.Pipe()
 	ctx, end := context.WithCancel(context.Background())
 	s := &spoken{in: in, out: out, end: end, done: make(chan struct{})}
-	j := c.job(argv, cmp.Or(c.at, c.tree))
-	j.Stdin, j.Stdout, j.Stderr, j.Env, j.Bare = theirs, stdout, stderr, env, true
-	if c.box.Level() == sandbox.Off { // nothing keeps it from what decides for a person
-		j.Env = append([]string{InsideVariable + "=1"}, env...)
-	}
+	j.Stdin, j.Stdout = theirs, stdout
 	s.run.Go(func() {
 		defer close(s.done)
 		defer theirs.Close()
