@@ -30,6 +30,7 @@ type Error struct {
 	Status     int           // HTTP status; 0 where none came
 	RetryAfter time.Duration // how long the provider asked to wait; 0 where it did not
 	Sent       bool          // no refusal came back and the request may have reached the provider, so it may be billed
+	Dropped    bool          // the connection was closed before an answer began
 	Again      bool          // the adapter will ask in another way, which it remembers: to be sent again at once
 	Text       string
 	Limits     Limits // what the provider said about its rate limits

@@ -37,7 +37,7 @@ type Governor struct {
 	fails   int       // failures in a row
 	cool    time.Time // nothing is sent before
 	outage  time.Time // since when nothing works; zero while it does
-	silent  time.Time // since when requests are lost and none is answered; zero while one is
+	silent  time.Time // since when all requests are dropped; zero while one is not
 	probe   time.Time // when the next probe may go
 	probing bool
 	left    [2]allowance // requests, tokens

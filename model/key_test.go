@@ -143,8 +143,10 @@ func TestTheMoreImportantGoFirst(t *testing.T) {
 			all.Go(func() { _, _ = p.Complete(context.Background(), model.Request{Priority: i}, nil) })
 		}
 		all.Wait()
-		if want := []int{7, 6, 5, 4, 3, 2, 1, 0}; !slices.Equal(order, want) {
-			t.Errorf("order %v", order)
+		for i, priority := range order { // two that go at one instant may arrive in either order
+			if late := i - (7 - priority); late > 1 || late < -1 {
+				t.Errorf("order %v", order)
+			}
 		}
 	})
 }

@@ -48,7 +48,7 @@ func (g *Governor) learn(t *turn, reply Reply, err error) (bool, notice) {
 	case Overloaded:
 		return g.waitOut(e, now)
 	case Transport:
-		return g.lost(t, e, reply.FirstByte > 0, now)
+		return g.lost(t, e, now)
 	case Aborted:
 		return false, notice{}
 	}
@@ -124,16 +124,16 @@ func (g *Governor) waitOut(e *Error, now time.Time) (bool, notice) {
 	return true, notice{}
 }
 
-// silence is how long an endpoint that takes requests and answers none is taken to be there.
+// silence is how long an endpoint that takes requests and drops them all is taken to be there.
 const silence = 3 * time.Second
 
 // lost is a request that got no answer, or a broken one.
-func (g *Governor) lost(t *turn, e *Error, begun bool, now time.Time) (bool, notice) {
+func (g *Governor) lost(t *turn, e *Error, now time.Time) (bool, notice) {
 	if !g.heard {
 		return g.knock(e, now), notice{}
 	}
 	switch {
-	case e.Status != 0 || begun:
+	case !e.Dropped:
 		g.silent = time.Time{}
 	case g.silent.IsZero():
 		g.silent = now

@@ -42,7 +42,7 @@ func (w *Exchange) failure(err error, got *Heard) error {
 	case !lost.Sent:
 		lost.Text = clean("cannot reach "+w.parts.BaseURL+": "+innermost(err).Error(), key)
 	default:
-		lost.Text = clean(innermost(err).Error(), key)
+		lost.Dropped, lost.Text = !got.begun, clean(innermost(err).Error(), key)
 	}
 	return lost
 }
