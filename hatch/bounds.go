@@ -78,6 +78,11 @@ func (c *Colony) again(usd, tokens *int64, wall *time.Duration) ledger.Caps {
 		left := time.Duration(*own.WallMs) * time.Millisecond
 		caps.Wall = &left
 	}
+	for _, pair := range [][2]**int64{{&caps.PicoUSD, &c.parts.raised.PicoUSD}, {&caps.Tokens, &c.parts.raised.Tokens}} {
+		if *pair[1] != nil {
+			*pair[0] = *pair[1]
+		}
+	}
 	if c.typed("run.budget") {
 		caps.PicoUSD = usd
 	}

@@ -49,6 +49,7 @@ type Parts struct {
 	Dirty    bool              // the run begins with the uncommitted files of the checkout
 	NoGate   bool              // tasks that nothing verifies are allowed
 	typed    map[string]string // settings that were given with a resume
+	raised   ledger.Caps       // caps that a person set while the run was carried out
 	Replayed bool              // it is carried out again: hooks tell nobody of it, and run confined
 	AllowRed bool              // a gate that is red on the base advises until it first passes
 	Headless bool              // nobody can answer

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -178,19 +177,23 @@ func parseCap(kind, text string) (int64, error) {
 	return *n, nil
 }
 
-// raised are the settings of a run that goes on: as typed now, else the caps that a person raised while it ran.
-func (p Past) raised(ctx context.Context, typed map[string]string) (map[string]string, error) {
-	out := map[string]string{}
+// raised are the caps on money and tokens that a person set since the run's last process began; nil where there are none.
+func (p Past) raised(ctx context.Context) (caps ledger.Caps, err error) {
 	for e, err := range p.Events(ctx) {
 		if err != nil {
-			return nil, err
+			return caps, err
 		}
-		if g, ok := e.Body.(event.Granted); ok && g.Scope == "run" {
-			if key, value, found := strings.Cut(g.Rule, " "); found && (key == raiseRule("usd") || key == raiseRule("tokens")) {
-				out[key] = value
+		switch b := e.Body.(type) {
+		case event.RunResumed: // it holds what was in force
+			caps = ledger.Caps{}
+		case event.Granted:
+			key, value, _ := strings.Cut(b.Rule, " ")
+			for kind, into := range map[string]**int64{"usd": &caps.PicoUSD, "tokens": &caps.Tokens} {
+				if n, err := parseCap(kind, value); err == nil && b.Scope == "run" && key == raiseRule(kind) {
+					*into = &n
+				}
 			}
 		}
 	}
-	maps.Copy(out, typed)
-	return out, nil
+	return caps, nil
 }

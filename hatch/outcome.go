@@ -159,7 +159,7 @@ func (l *life) commit(ctx context.Context) error {
 // says what the ant is told where the work comes back.
 func (l *life) verify(ctx context.Context) (out queen.Outcome, why string, err error) {
 	out = queen.Outcome{Reason: queen.Done, Commit: l.work.SHA, Tree: l.work.Tree}
-	if out.Files, err = l.repo.Files(ctx, l.order.Base, l.work.SHA); err != nil {
+	if out.Files, err = l.repo.Files(ctx, cmp.Or(l.order.From, l.order.Base), l.work.SHA); err != nil {
 		return out, "", err
 	}
 	if out.Stray, err = l.stray(ctx); err != nil {

@@ -39,7 +39,7 @@ func (h *House) Resume(ctx context.Context, p Parts, run Past, flags map[string]
 	case past.Over:
 		return nil, &Problem{Exit: 2, Code: "not_resumable", Message: fmt.Sprintf("every task of the run %s has ended well", run.ID), Next: "colony diff " + run.ID + ", colony land " + run.ID}
 	}
-	if flags, err = run.raised(ctx, flags); err != nil {
+	if p.raised, err = run.raised(ctx); err != nil {
 		return nil, err
 	}
 	own, err := p.ownHouse(run, past, flags)

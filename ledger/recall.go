@@ -1,7 +1,5 @@
 package ledger
 
-import "colony/event"
-
 // Recall takes what earlier processes of the run have spent into the caps of the run, of its tasks and of its ants, which
 // an ant finds when its account is opened again. The accounts of tasks are open. It is called before anything is spent.
 func (b *Book) Recall(bill *Bill) {
@@ -17,24 +15,16 @@ func (b *Book) Recall(bill *Bill) {
 		}
 		for i, c := range r.Cells {
 			n := r.Of(i)
-			s := n.Sum()
-			used := b.spent(c.Ant)
-			*used = used.plus(spent(s.Usage, s.USD, s.Price))
-			b.recallHeld(c, int64(n.Held), used)
+			u := n.Sum().Usage
+			// The known part of the money, also beside attempts without a price, and what was set aside for these.
+			used := amounts{usd: int64(n.USD + n.Held), tokens: u.Input + u.Output, turns: u.Requests}
+			b.run.used = b.run.used.plus(used)
+			if task := b.tasks[c.Task]; task != nil {
+				task.used = task.used.plus(used)
+			}
+			ant := b.spent(c.Ant)
+			*ant = ant.plus(used)
 		}
-	}
-	b.run.used = b.run.used.plus(spent(bill.Total()))
-	for id, task := range b.tasks {
-		task.used = task.used.plus(spent(bill.Task(id)))
-	}
-}
-
-// recallHeld counts what was set aside for attempts without a price, which no sum has.
-func (b *Book) recallHeld(c *Cell, held int64, ant *amounts) {
-	b.run.used.usd += held
-	ant.usd += held
-	if task := b.tasks[c.Task]; task != nil {
-		task.used.usd += held
 	}
 }
 
@@ -44,12 +34,4 @@ func (b *Book) spent(ant string) *amounts {
 		b.before[ant] = &amounts{}
 	}
 	return b.before[ant]
-}
-
-func spent(u event.Usage, usd *event.PicoUSD, _ event.Price) amounts {
-	out := amounts{tokens: u.Input + u.Output, turns: u.Requests}
-	if usd != nil {
-		out.usd = int64(*usd)
-	}
-	return out
 }

@@ -39,3 +39,18 @@ func TestRecallCountsWhatHasNoPrice(t *testing.T) {
 		capOf(t, err, scope, "usd")
 	}
 }
+
+// What is known of the money counts also beside an attempt without a price.
+func TestRecallCountsWhatIsKnown(t *testing.T) {
+	before := billOf(asked("r", "t1", "t1-1", "q1", "p/priced"), got("r", "t1", "t1-1", "q1", pico(1e12), event.Known),
+		asked("r", "t1", "t1-1", "q2", "p/other"), got("r", "t1", "t1-1", "q2", nil, event.Unknown))
+	for scope, caps := range map[string][3]ledger.Caps{"run": {{PicoUSD: n(1e12)}}, "task": {1: {PicoUSD: n(1e12)}}, "ant": {2: {PicoUSD: n(1e12)}}} {
+		b, _ := book(t, caps[0])
+		b.OpenTask("t1", caps[1])
+		b.Recall(before)
+		a := account("t1-1", "priced")
+		b.OpenAnt(a, caps[2])
+		_, err := b.Meter(a, forbidden(t)).Complete(t.Context(), ask("q3", 1000), nil)
+		capOf(t, err, scope, "usd")
+	}
+}

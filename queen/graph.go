@@ -40,10 +40,11 @@ type task struct {
 	kept    string
 	before  string // where the work is kept that was done before the task began again
 	report  event.TaskReport
-	again   bool // its work was found not to join the branch as it was then
-	queued  int  // its place among what came to land; 0 before
-	turn    int  // its place among those with a right of way; 0 where it has none
-	way     []string
+	again   bool     // its work was found not to join the branch as it was then
+	queued  int      // its place among what came to land; 0 before
+	turn    int      // its place among those with a right of way; 0 where it has none
+	way     []string // where others wait for it
+	clash   []string // where its work did not join while another had the right of way
 
 	attempts, returns, retries int
 	review                     review

@@ -335,6 +335,7 @@ func (r *run) settled(ctx context.Context, a *arrival) error {
 			}
 		}
 		if t.again = r.yields(t, a.conflict.Files); t.again {
+			t.clash = a.conflict.Files
 			r.wait(t)
 			return nil
 		}
