@@ -56,14 +56,6 @@ func (b *Bill) Join(r *Run) {
 // Runs are the runs of the bill, in the order in which they came.
 func (b *Bill) Runs() []*Run { return b.runs }
 
-// Live says that the owner of a run is at work: a request without a reply is in flight there, not lost, and is not on
-// the bill yet.
-func (b *Bill) Live(run string) {
-	if r := b.byID[run]; r != nil {
-		r.Live = true
-	}
-}
-
 // Total is the sum of all lines.
 func (b *Bill) Total() (event.Usage, *event.PicoUSD, event.Price) {
 	return b.sum(func(*Cell) bool { return true })

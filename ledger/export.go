@@ -11,6 +11,8 @@ import (
 	"hash/fnv"
 	"io"
 	"iter"
+	"path"
+	"slices"
 	"strconv"
 
 	"colony/event"
@@ -130,7 +132,13 @@ func stripped(e event.Event) (event.Event, bool) {
 }
 
 func billed(s event.RunStarted) event.RunStarted {
-	return event.RunStarted{Base: s.Base, Branch: s.Branch, On: s.On, From: s.From, Version: s.Version, Mode: s.Mode, Caps: s.Caps, Cards: s.Cards, Labels: s.Labels, User: s.User}
+	shown := slices.Clone(s.Cards)
+	for i := range shown {
+		if source := &shown[i].Source; *source != "" {
+			*source = path.Base(*source) // of a file on this machine, or a word
+		}
+	}
+	return event.RunStarted{Base: s.Base, Branch: s.Branch, On: s.On, From: s.From, Version: s.Version, Mode: s.Mode, Caps: s.Caps, Cards: shown, Labels: s.Labels, User: s.User}
 }
 
 func titled(tasks []event.PlanTask) []event.PlanTask {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -32,10 +33,16 @@ func (r *root) watch(dir string) {
 	}
 }
 
-// list are the files in a directory that the server reads.
+// list are the files in a directory of the worktree that the server reads; none where the path leads out of it.
 func (r *root) list(dir string) map[string]stamp {
 	out := map[string]stamp{}
-	f, err := os.Open(dir)
+	rel, in := within(r.dir, dir)
+	tree, err := os.OpenRoot(r.dir)
+	if !in || err != nil {
+		return out
+	}
+	defer tree.Close()
+	f, err := tree.OpenFile(rel, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0) // it may have become anything
 	if err != nil {
 		return out
 	}
@@ -45,8 +52,8 @@ func (r *root) list(dir string) map[string]stamp {
 		if !r.server.kind.def.watches(name) {
 			continue
 		}
-		if at := stampAt(filepath.Join(dir, name)); at.there && at.regular {
-			out[name] = at
+		if info, err := tree.Lstat(filepath.Join(rel, name)); err == nil && info.Mode().IsRegular() {
+			out[name] = stampOf(info)
 		}
 	}
 	return out

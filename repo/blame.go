@@ -77,11 +77,14 @@ func (r *Repo) Change(ctx context.Context, commit, path string) (lines, before, 
 		return "", "", "", false, err
 	}
 	var kept strings.Builder
+	hunks := false
 	for line := range strings.Lines(string(out)) {
 		switch {
-		case strings.HasPrefix(line, "index "):
+		case strings.HasPrefix(line, "@@ "):
+			hunks = true
+		case !hunks && strings.HasPrefix(line, "index "):
 			before, after, _ = strings.Cut(strings.Fields(line)[1], "..")
-		case strings.HasPrefix(line, "--- ") && kept.Len() == 0, strings.HasPrefix(line, "+++ ") && kept.Len() == 0:
+		case !hunks:
 		case strings.HasPrefix(line, "+"), strings.HasPrefix(line, "-"), strings.HasPrefix(line, `\`):
 			kept.WriteString(line)
 		}

@@ -171,7 +171,7 @@ func heated(b blame.File) []tables.HeatLine {
 		if l.Reason != "" {
 			who += ": " + l.Reason
 		}
-		out = append(out, tables.HeatLine{Text: l.Text, Who: who, Ant: l.Ant, USD: l.USD})
+		out = append(out, tables.HeatLine{Line: l.Line, Text: l.Text, Who: who, Ant: l.Ant, USD: l.USD})
 	}
 	return out
 }

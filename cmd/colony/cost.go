@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,7 +94,9 @@ func (o costOptions) options(json bool, args []string) (tables.Options, error) {
 		return out, fmt.Errorf("--csv, --chart, --html and --compare do not go together")
 	case o.compare && len(args) != 2, !o.compare && len(args) > 1:
 		return out, fmt.Errorf("cost takes one RUN, and with --compare two runs or months")
-	case o.all && len(args) > 0 && !o.compare:
+	case o.compare && o.since+o.until+o.month != "" && slices.ContainsFunc(args, monthForm.MatchString):
+		return out, fmt.Errorf("a month has its own bounds: leave --since, --until and --month out")
+	case o.all && o.compare && !slices.ContainsFunc(args, monthForm.MatchString), o.all && len(args) > 0 && !o.compare:
 		return out, fmt.Errorf("--all is every run: it goes with no RUN")
 	case o.month != "" && (o.since != "" || o.until != ""):
 		return out, fmt.Errorf("--month goes with neither --since nor --until")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // alike are the columns that say what is the same for all of a row; a key has a column of its own.
@@ -67,7 +68,7 @@ func (t Table) CSV(escape func(string) string) (string, error) {
 
 // harmless is a text that no spreadsheet takes for a formula.
 func harmless(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r＝＋－＠", first) {
 		return "'" + text
 	}
 	return text

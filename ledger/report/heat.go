@@ -9,6 +9,7 @@ import (
 
 // HeatLine is a line of a file as a heat map shows it. USD is nil where it is not known.
 type HeatLine struct {
+	Line           int // from 1
 	Text, Who, Ant string
 	USD            *event.PicoUSD
 }
@@ -24,7 +25,7 @@ func Heat(name string, lines []HeatLine, escape func(string) string) string {
 			most = max(most, *l.USD)
 		}
 	}
-	for i, l := range lines {
+	for _, l := range lines {
 		heat, colour := 0, "transparent"
 		if l.USD != nil {
 			heat = int(float64(*l.USD) / float64(most) * 60)
@@ -35,7 +36,7 @@ func Heat(name string, lines []HeatLine, escape func(string) string) string {
 			colour = fmt.Sprintf("hsl(%d 55%% 50%%)", sum.Sum32()%360)
 		}
 		p.f("<tr title=\"%s\"><th>%d</th><td style=\"border-left:4px solid %s\">%s</td><td><code style=\"background:color-mix(in srgb,var(--output) %d%%,transparent)\">%s</code></td></tr>\n",
-			p.say(l.Who), i+1, colour, p.say(l.Who), heat, p.say(l.Text))
+			p.say(l.Who), l.Line, colour, p.say(l.Who), heat, p.say(l.Text))
 	}
 	p.WriteString("</tbody></table></div></main></body></html>\n")
 	return p.String()

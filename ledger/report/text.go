@@ -182,8 +182,11 @@ func (t Table) footer(width int, escape func(string) string) string {
 	}
 	for _, f := range t.Waste.Findings {
 		amount := fmt.Sprintf("%d tokens", f.Tokens)
-		if f.USD != nil && *f.USD > 0 {
+		switch {
+		case f.USD != nil && *f.USD > 0:
 			amount = "$" + f.USD.Rounded()
+		case f.USD == nil && f.Tokens == 0:
+			amount = "an unknown amount"
 		}
 		lines = append(lines, fmt.Sprintf("waste   %s: %s by %s. %s", strings.ReplaceAll(f.Kind, "_", " "), amount, escape(named(f.Ants)), f.Change))
 	}
