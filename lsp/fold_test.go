@@ -59,7 +59,8 @@ func problemsOf(t *testing.T, r tools.Result) view.Problems {
 	return view.Problems{}
 }
 
-// contract 49: what the edit brought comes first, then counts of what was there; a clean edit says so
+// contract 49: what the edit brought comes first, then counts of what was there; a clean edit says so. LS03: also where the
+// server asks and waits for its answers
 func TestAnEditSaysWhatItBrought(t *testing.T) {
 	for _, mode := range []string{lsptest.Plain, lsptest.Unnumbered, lsptest.Pull, lsptest.Asking, lsptest.Garbage} {
 		t.Run(mode, func(t *testing.T) {
