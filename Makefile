@@ -18,7 +18,8 @@ demo: build
 
 # The tests need Go, git and bash; modules come pinned by go.sum. Those that talk to real servers of others are skipped
 # where there is no npm. Those of cmd/colony run the command as a person does, built without the race detector.
-test: servers
+test:
+	@$(MAKE) --no-print-directory servers || echo "not all real servers could be installed: tests that talk to the others are skipped"
 	@$(if $(RACE),echo "tests run with the race detector",echo "tests run without the race detector: no C compiler was found")
 	@failed=0; \
 	$(GO) test $(RACE) -timeout 60m $$($(GO) list ./... | grep -v '/cmd/colony$$') || failed=1; \

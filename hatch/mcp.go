@@ -243,6 +243,9 @@ func (l *life) share(s server) (*mcp.Server, error) {
 		if err != nil {
 			return nil, err
 		}
+		if s.URL == "" {
+			p.Hosts = foreign(box.out.names)
+		}
 		made := &shared{}
 		p.Told = func(n mcp.Note) { l.logServer(n, made.note(n)) }
 		if made.Server, err = mcp.New(p); err != nil {

@@ -56,6 +56,7 @@ func (h *House) TestServer(ctx context.Context, getenv func(string) string, vers
 	if out, err = s.Try(ctx, env, trial); err != nil {
 		return out, &Problem{Exit: 3, Code: "bad_server", Message: "the MCP server " + name + " was not started: " + known.Redact(mcp.Visible(err.Error())), Next: "mend its entry: colony mcp list"}
 	}
+	out.What = found.What() // with the names of variables, not their values
 	if out.Result != nil {
 		out.Result.Text = known.Redact(out.Result.Text)
 	}

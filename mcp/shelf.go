@@ -22,12 +22,12 @@ type Shelf struct {
 // offers them until Leave. told hears the names of tools that come later.
 func (s *Server) Place(r *tools.Registry, always func(name string) bool, told func(names []string)) *Shelf {
 	h := &Shelf{server: s, registry: r, always: always, there: map[string]*offer{}}
-	h.sync()
 	h.stop = s.Watch(func() {
 		if names := h.sync(); len(names) > 0 {
 			told(names)
 		}
 	})
+	h.sync() // after that, so that nothing that changes meanwhile is missed
 	return h
 }
 

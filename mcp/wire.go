@@ -167,6 +167,9 @@ func (w *wire) line() ([]byte, error) {
 // writeGrace is how long a message may take to be written once nobody waits for its answer any more.
 const writeGrace = 2 * time.Second
 
+// writeLimit is how long a message may take to be written at most, also where somebody waits for its answer.
+const writeLimit = 10 * time.Second
+
 // Write sends a message. A server that does not take it in time is ended: of half a message nothing can follow.
 func (w *wire) Write(ctx context.Context, m jsonrpc.Message) error {
 	data, err := jsonrpc.EncodeMessage(m)
@@ -175,6 +178,8 @@ func (w *wire) Write(ctx context.Context, m jsonrpc.Message) error {
 	}
 	w.writing.Lock()
 	defer w.writing.Unlock()
+	limit := time.AfterFunc(writeLimit, func() { w.stream.Close() }) //nolint:errcheck // the write fails with it
+	defer limit.Stop()
 	written := make(chan struct{})
 	defer close(written)
 	defer context.AfterFunc(ctx, func() {

@@ -93,6 +93,8 @@ func selectTools(from *Registry, names []string) Result {
 		name = strings.TrimSpace(name)
 		at := slices.IndexFunc(deferred, func(s Spec) bool { return s.Name == name })
 		switch _, callable := from.Lookup(name); {
+		case at >= 0 && !named(found, name) && len(found) == maxFound:
+			notes = append(notes, fmt.Sprintf("%s was not loaded: at most %d are at once.", name, maxFound))
 		case at >= 0 && !named(found, name):
 			found = append(found, deferred[at])
 		case callable:
