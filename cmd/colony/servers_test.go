@@ -18,14 +18,15 @@ func serverDirs() string {
 	return filepath.Join(cache, "bin") + string(filepath.ListSeparator) + filepath.Join(cache, "servers", "node_modules", ".bin")
 }
 
-// hasServer: the condition server:NAME holds where `make servers` put a program of that name.
+// hasServer: the condition server:NAME holds where `make servers` put a program of that name, and not in /tmp, of which a
+// sandboxed process sees nothing.
 func hasServer(condition string) (bool, error) {
 	name, ok := strings.CutPrefix(condition, "server:")
 	if !ok {
 		return false, fmt.Errorf("there is no condition %q", condition)
 	}
 	for _, dir := range filepath.SplitList(serverDirs()) {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil && !strings.HasPrefix(dir, "/tmp/") {
 			return true, nil
 		}
 	}
