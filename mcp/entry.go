@@ -87,8 +87,12 @@ func ParseFile(data []byte) ([]Entry, error) {
 	var file struct {
 		Servers map[string]json.RawMessage `json:"mcpServers"`
 	}
-	if err := json.Unmarshal(data, &file); err != nil {
+	var keys map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(data, &keys), json.Unmarshal(data, &file)); err != nil {
 		return nil, fmt.Errorf("it is not of the form {\"mcpServers\": {\"name\": {…}}}: %w", err)
+	}
+	if _, err := others(keys, "mcpServers"); err != nil {
+		return nil, err
 	}
 	if len(file.Servers) > maxEntries {
 		return nil, fmt.Errorf("it names %d servers, at most %d", len(file.Servers), maxEntries)
@@ -115,6 +119,22 @@ func Faults(entries []Entry) error {
 	return errors.Join(faults...)
 }
 
+// others are the keys beside the known ones, in order. One that differs from a known key only in its case is refused: some
+// programs read it as that key, this one among them.
+func others(keys map[string]json.RawMessage, known ...string) ([]string, error) {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if slices.Contains(known, key) {
+			continue
+		}
+		if at := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, key) }); at >= 0 {
+			return nil, fmt.Errorf("the key %q is spelt %q", clip(Visible(key), 50), known[at])
+		}
+		out = append(out, key)
+	}
+	return out, nil
+}
+
 func parseEntry(name string, data json.RawMessage) (Entry, error) {
 	if err := CheckName(name); err != nil {
 		return Entry{}, err
@@ -128,11 +148,12 @@ func parseEntry(name string, data json.RawMessage) (Entry, error) {
 		Name: name, Command: w.Command, Args: w.Args, Env: w.Env, URL: w.URL, Headers: w.Headers, Bearer: w.Bearer, Per: w.Per,
 		Timeout: time.Duration(w.Timeout) * time.Millisecond, Grades: map[string]Grade{},
 	}
-	known := []string{"type", "command", "args", "env", "url", "headers", "bearer_env", "per", "timeout", "grades"}
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if !slices.Contains(known, key) {
-			e.Ignored = append(e.Ignored, clip(Visible(key), 50))
-		}
+	more, err := others(keys, "type", "command", "args", "env", "url", "headers", "bearer_env", "per", "timeout", "grades")
+	if err != nil {
+		return Entry{}, err
+	}
+	for _, key := range more {
+		e.Ignored = append(e.Ignored, clip(Visible(key), 50))
 	}
 	for tool, words := range w.Grades {
 		grade, err := parseGrade(words)

@@ -30,6 +30,8 @@ func TestEntriesAreReadStrictly(t *testing.T) {
 		`{"mcpServers":{"a":{"command":"x","timeout":-1}}}`:                     "between 1 ms and",
 		`{"mcpServers":{"a":{"command":"x"}}} x`:                                "something follows",
 		`[]`:                                                                    "not of the form",
+		`{"mcpServers":{"a":{"command":"x","COMMAND":"y"}}}`:                    `the key "COMMAND" is spelt "command"`,
+		`{"MCPSERVERS":{"a":{"command":"x"}}}`:                                  `the key "MCPSERVERS" is spelt "mcpServers"`,
 		strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 40):             "nested deeper",
 	} {
 		entries, err := mcp.ParseFile([]byte(text))
@@ -55,6 +57,10 @@ func TestVariablesArePutIn(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	if secrets := fmt.Sprint(e.Secrets(getenv)); !strings.Contains(secrets, "token") || !strings.Contains(secrets, "one") {
+		t.Errorf("secrets: %s", secrets)
+	}
+	given := mcp.Entry{Command: "${C}", Args: []string{"--t=${ARG}"}, Env: map[string]string{"X": "${ENVV}", "HOME": "${HOME}"}, URL: "https://${HOST}/${PATHV}/mcp"}
+	if secrets := given.Secrets(func(name string) string { return name }); fmt.Sprint(secrets) != "[PATHV ENVV ARG]" {
 		t.Errorf("secrets: %s", secrets)
 	}
 	if e.URL != "https://${A}.test/?k=${A}" || e.Headers["K"] != "${A}/${B:-two}" {

@@ -72,16 +72,25 @@ func (e Entry) Expand(getenv func(string) string) (Entry, error) {
 	return out, err
 }
 
-// Secrets are the values of variables that go out as credentials: the token's, and those in headers and in the URL's query.
+// plain are variables whose values are no secrets, wherever they go.
+var plain = []string{"HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "TERM", "TMPDIR", "USER"}
+
+// Secrets are the values of variables that a server is given and might say: all but plain ones, and those in the command and
+// in the URL's host.
 func (e Entry) Secrets(getenv func(string) string) []string {
 	var values []string
 	if e.Bearer != "" {
 		values = append(values, getenv(e.Bearer))
 	}
-	_, query, _ := strings.Cut(e.URL, "?")
-	for _, header := range append(slices.Collect(maps.Values(e.Headers)), query) {
-		for _, m := range reference.FindAllStringSubmatch(header, -1) {
-			values = append(values, getenv(m[1]))
+	_, address, _ := strings.Cut(e.URL, "://")
+	_, path, _ := strings.Cut(address, "/")
+	texts := append(slices.Collect(maps.Values(e.Headers)), path)
+	texts = append(append(texts, slices.Collect(maps.Values(e.Env))...), e.Args...)
+	for _, text := range texts {
+		for _, m := range reference.FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(plain, m[1]) {
+				values = append(values, getenv(m[1]))
+			}
 		}
 	}
 	return values

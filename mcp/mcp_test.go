@@ -255,6 +255,16 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 }
 
 // MC07: what is no message is passed over, stderr is drained, and a huge answer is a bounded error of its call alone.
+// An answer that is too large is its own call's fault, whatever ids stand within it.
+func TestAHugeAnswerIsItsOwnCalls(t *testing.T) {
+	w := newWorld(t, nil, "idlast")
+	w.env.Tools.Load("mcp__t__sleep", "mcp__t__big")
+	var beside sync.WaitGroup
+	beside.Go(func() { w.says(w.call("sleep", `{"ms":500}`), "", "slept") })
+	w.says(w.call("big", `{"mib":16}`), tools.Internal, "larger than 8 MiB")
+	beside.Wait()
+}
+
 func TestNoiseAndHugeAnswers(t *testing.T) {
 	w := newWorld(t, nil, "banner", "stderr")
 	if said := w.told.all(mcp.Noise); !strings.Contains(said, "Welcome to the server") {
@@ -296,6 +306,25 @@ func TestDeafServerIsGivenUp(t *testing.T) {
 	until(t, "it is given up", func() bool { return strings.Contains(w.told.all(mcp.Down), "failed") })
 }
 
+// contract 51: one that asks and reads no answer costs its calls their time, and they can be cancelled while colony's own
+// answers wait to be taken.
+func TestAServerThatAsksAndDoesNotRead(t *testing.T) {
+	w := newWorld(t, nil, "deaf", "pings")
+	first, cut := context.WithCancel(t.Context())
+	var calls sync.WaitGroup
+	calls.Go(func() { w.under(first, "echo", `{"text":"x"}`) })
+	for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		began := time.Now()
+		if res := w.under(ctx, "echo", `{"text":"y"}`); res.Fault == "" || time.Since(began) > 8*time.Second {
+			t.Errorf("%q after %s", res.Fault, time.Since(began))
+		}
+		cancel()
+	}
+	cut()
+	calls.Wait()
+}
+
 // contract 51: calls run side by side.
 func TestCallsRunSideBySide(t *testing.T) {
 	w := newWorld(t, nil)
@@ -319,12 +348,37 @@ func TestToolsThatComeLater(t *testing.T) {
 	w.says(w.call("grown", `{}`), "", "did grown")
 }
 
+// closing tells when a stream is closed.
+type closing struct {
+	io.ReadWriteCloser
+	told chan struct{}
+}
+
+func (c closing) Close() error {
+	err := c.ReadWriteCloser.Close()
+	select {
+	case c.told <- struct{}{}:
+	default: // nobody listens any more
+	}
+	return err
+}
+
 func TestIdleServersAreClosed(t *testing.T) {
-	w := newWorld(t, func(p *mcp.Parts) { p.Limits.Idle = 50 * time.Millisecond })
+	closed := make(chan struct{}, 8)
+	w := newWorld(t, func(p *mcp.Parts) {
+		p.Limits.Idle, p.Start = 50*time.Millisecond, func(ctx context.Context, argv, env []string, stderr io.Writer) (io.ReadWriteCloser, error) {
+			s, err := start(ctx, argv, env, stderr)
+			return closing{s, closed}, err
+		}
+	})
 	w.says(w.call("count", `{}`), "", "call 1")
 	until(t, "another session answers", func() bool {
-		time.Sleep(100 * time.Millisecond)
-		return strings.Contains(w.call("count", `{}`).Text, "call 1")
+		select {
+		case <-closed:
+			return strings.Contains(w.call("count", `{}`).Text, "call 1")
+		default:
+			return false
+		}
 	})
 	if said := w.told.all(mcp.Down); said != "" {
 		t.Errorf("said: %q", said)

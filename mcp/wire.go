@@ -33,7 +33,7 @@ type wire struct {
 	queue  []jsonrpc.Message // of a batch; Read alone uses it
 	bad    int
 
-	writing sync.Mutex // guards writes
+	writing chan struct{} // held by the one that writes
 	closing sync.Once
 	closed  error
 	ended   chan struct{} // closed when the server writes no more
@@ -44,7 +44,7 @@ type wire struct {
 func (w *wire) Connect(context.Context) (sdk.Connection, error) { return w, nil }
 
 func newWire(stream io.ReadWriteCloser, told func(string)) *wire {
-	return &wire{stream: stream, told: told, lines: bufio.NewReaderSize(stream, 64<<10), ended: make(chan struct{})}
+	return &wire{stream: stream, told: told, lines: bufio.NewReaderSize(stream, 64<<10), writing: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 // SessionID is none.
@@ -112,12 +112,15 @@ type overlong struct{ head, tail []byte }
 
 func (*overlong) Error() string { return "a line is too long" }
 
-var answered = regexp.MustCompile(`"id"\s*:\s*([0-9]+)\s*[,}]`)
+// The id of a message where it stands before or behind all else of it: one within it may be anybody's.
+var (
+	headID = regexp.MustCompile(`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*([0-9]+)\s*,`)
+	tailID = regexp.MustCompile(`,\s*"id"\s*:\s*([0-9]+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+)
 
 // answer is an error in the place of the answer that the line is.
 func (o *overlong) answer() (jsonrpc.Message, bool) {
-	for _, part := range [][]byte{o.head, o.tail} {
-		m := answered.FindSubmatch(part)
+	for _, m := range [][][]byte{headID.FindSubmatch(o.head), tailID.FindSubmatch(o.tail)} {
 		if m == nil {
 			continue
 		}
@@ -176,8 +179,12 @@ func (w *wire) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	w.writing.Lock()
-	defer w.writing.Unlock()
+	select {
+	case w.writing <- struct{}{}:
+		defer func() { <-w.writing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	limit := time.AfterFunc(writeLimit, func() { w.stream.Close() }) //nolint:errcheck // the write fails with it
 	defer limit.Stop()
 	written := make(chan struct{})

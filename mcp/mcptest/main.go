@@ -39,6 +39,11 @@ func main() {
 			continue
 		}
 		if s.has("deaf") && m.Method == "tools/call" {
+			for i := range 400 {
+				if s.has("pings") { // whose answers it does not read
+					s.send(object{"jsonrpc": "2.0", "id": fmt.Sprint(i, strings.Repeat("x", 1000)), "method": "ping"})
+				}
+			}
 			time.Sleep(time.Hour)
 		}
 		go s.take(m)

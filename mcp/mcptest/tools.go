@@ -111,6 +111,11 @@ func (s *server) call(m message) {
 		s.mark("died")
 		os.Exit(1)
 	case "big":
+		if s.has("idlast") { // with ids of other calls within
+			within := strings.Repeat(`{"id":1,"x":1},{"id":2,"x":1},{"id":3,"x":1},{"id":4,"x":1},`, a.Mib<<14)
+			s.send(json.RawMessage(`{"jsonrpc":"2.0","result":{"content":[],"structuredContent":{"all":[` + within + `{}]}},"id":` + string(m.ID) + `}`))
+			return
+		}
 		s.answer(m.ID, text("%s", strings.Repeat("x", a.Mib<<20)))
 	case "image":
 		s.answer(m.ID, object{"content": []object{{"type": "image", "mimeType": "image/png", "data": pixel}, {"type": "image", "mimeType": "image/png", "data": "bm8="}}})
