@@ -36,6 +36,9 @@ func (r *Registry) Announce(most int) string {
 	for _, source := range sources {
 		left += len(counted(source, names[source])) + 2
 	}
+	if left > most {
+		most -= len(fmt.Sprintf(moreSources, len(sources))) + 2
+	}
 	for _, source := range sources {
 		count := counted(source, names[source])
 		left -= len(count) + 2
@@ -46,10 +49,13 @@ func (r *Registry) Announce(most int) string {
 		dropped++
 	}
 	if dropped > 0 {
-		out = append(out, fmt.Sprintf("tools of %d more", dropped))
+		out = append(out, fmt.Sprintf(moreSources, dropped))
 	}
 	return strings.Join(out, ", ")
 }
+
+// moreSources stands for the sources that there was no room for.
+const moreSources = "tools of %d more"
 
 func counted(source string, names []string) string {
 	return fmt.Sprintf("%d of %s", len(names), source)
