@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"colony/event"
 	"colony/plan"
@@ -162,7 +161,7 @@ func (c *Colony) judge(ctx context.Context, n int, text string, faulty bool) (st
 	if faulty {
 		q.Choices = []string{planEdit, planEnd}
 	}
-	id, limit := judgement{next: n}.ask(), time.Duration(c.settings.limits.Ask)
+	id, limit := judgement{next: n}.ask(), c.patience()
 	opened := event.AskOpened{Ask: id, Kind: q.Kind, Text: q.Text, Choices: q.Choices, Default: planEnd, Deadline: c.parts.Now().Add(limit)}
 	answer, by, err := c.answered(ctx, opened, q, limit, func(b event.Body) error { return c.record("", b) })
 	if err != nil {

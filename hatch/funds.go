@@ -7,7 +7,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"colony/event"
 	"colony/ledger"
@@ -121,10 +120,7 @@ func (c *Colony) askForMore(ctx context.Context, full *model.CapError, was int64
 	if err != nil {
 		return 0, err
 	}
-	limit := time.Duration(c.settings.limits.Ask)
-	if c.parts.AskWait > 0 {
-		limit = c.parts.AskWait
-	}
+	limit := c.patience()
 	double := shownCap(full.Cap, 2*was)
 	q := tools.Question{Kind: "budget", Choices: []string{"no", double},
 		Text: fmt.Sprintf("The run's cap is reached: %s. Type a higher one for %s, or no to end the run here; it can be resumed.", full.Text, raiseRule(full.Cap))}

@@ -51,10 +51,7 @@ func (s *askStop) ExitCode() int { return 5 }
 func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) {
 	q.Text += changes(q)
 	id := l.askID(q)
-	limit := time.Duration(l.settings.limits.Ask)
-	if l.parts.AskWait > 0 {
-		limit = l.parts.AskWait
-	}
+	limit := l.patience()
 	opened := event.AskOpened{
 		Ask: id, Kind: q.Kind, Text: q.Text, Call: q.Call, Digest: q.Digest, Choices: q.Choices, Default: "deny", Grant: q.Grant, Files: q.Files,
 		Deadline: l.parts.Now().Add(limit),
@@ -78,6 +75,14 @@ func (l *life) ask(ctx context.Context, q tools.Question) (tools.Answer, error) 
 		return answer, err
 	}
 	return answer, l.append(event.Granted{Rule: q.Grant, Scope: l.order.Ant + " for this run"})
+}
+
+// patience is how long a question waits for its answer.
+func (c *Colony) patience() time.Duration {
+	if c.parts.AskWait > 0 {
+		return c.parts.AskWait
+	}
+	return time.Duration(c.settings.limits.Ask)
 }
 
 // changes is what a call would change, as lines under its question.

@@ -9,10 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"colony/event"
 	"colony/hatch"
+	"colony/plan"
 	"colony/view"
 )
 
@@ -88,22 +90,12 @@ func (a *app) prepare(ctx context.Context, past hatch.Past, into string) (pullRe
 	return p, nil
 }
 
-// mostTitle is how long a title is at most, in characters.
-const mostTitle = 72
-
-// title is the first line of a goal, else of the first task that landed.
+// title is that of the goal, else of the first task that landed.
 func title(goal string, f event.RunFinished) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(goal), "\n")
-	for _, t := range f.Tasks {
-		if first == "" && t.Status == "landed" {
-			first = t.Title
-		}
+	if at := slices.IndexFunc(f.Tasks, func(t event.TaskReport) bool { return t.Status == "landed" }); strings.TrimSpace(goal) == "" && at >= 0 {
+		goal = f.Tasks[at].Title
 	}
-	first = view.Line(cmp.Or(strings.TrimSpace(first), "colony run "+f.Branch))
-	if runes := []rune(first); len(runes) > mostTitle {
-		return string(runes[:mostTitle-1]) + "…"
-	}
-	return first
+	return view.Line(plan.One(cmp.Or(goal, f.Branch)).Tasks[0].Title)
 }
 
 // closable is an issue that a text may close.
