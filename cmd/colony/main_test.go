@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 const builtIn = "COLONY_TEST_BUILT"
 
 // besides is how many tests that wait for processes and disks run at once, where -test.parallel does not say.
-const besides = "8"
+const besides = "4"
 
 func runTests(m *testing.M) int {
 	if built = os.Getenv(builtIn); built == "" {

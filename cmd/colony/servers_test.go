@@ -18,15 +18,19 @@ func serverDirs() string {
 	return filepath.Join(cache, "bin") + string(filepath.ListSeparator) + filepath.Join(cache, "servers", "node_modules", ".bin")
 }
 
-// hasServer: the condition server:NAME holds where `make servers` put a program of that name, and not in /tmp, of which a
-// sandboxed process sees nothing.
+// unseen reports whether a sandboxed process, which has a /tmp and a /var/tmp of its own, does not see a path.
+func unseen(path string) bool {
+	return strings.HasPrefix(path, "/tmp/") || strings.HasPrefix(path, "/var/tmp/")
+}
+
+// hasServer: the condition server:NAME holds where `make servers` put a program of that name where the sandbox shows it.
 func hasServer(condition string) (bool, error) {
 	name, ok := strings.CutPrefix(condition, "server:")
 	if !ok {
 		return false, fmt.Errorf("there is no condition %q", condition)
 	}
 	for _, dir := range filepath.SplitList(serverDirs()) {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil && !strings.HasPrefix(dir, "/tmp/") {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil && !unseen(dir) {
 			return true, nil
 		}
 	}
